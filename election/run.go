@@ -1,0 +1,174 @@
+package election
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+)
+
+// PanicError is a panic of the work, as Run returns it.
+type PanicError struct {
+	// Value is what panic was called with.
+	Value any
+	// Stack is where.
+	Stack []byte
+}
+
+// Error gives the value and the stack.
+func (e *PanicError) Error() string { return fmt.Sprintf("work panicked: %v\n%s", e.Value, e.Stack) }
+
+// Unwrap gives the value if it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// guarded calls f and turns a panic into an error.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{v, debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+// Run campaigns, calls work while leading, and campaigns again when the term
+// is lost. It returns
+//
+//   - nil when work returned nil while its term was valid; the lease is given back;
+//   - work's error when it returned one while its term was valid, likewise;
+//   - a *PanicError when work panicked; the lease is given back first;
+//   - nil when ctx ended, after work has returned and the lease is given back;
+//     an error of work that is no more than that context's own is dropped, any
+//     other is returned;
+//   - the campaign's error when that cannot go on: ErrClosed, ErrHeld, or a
+//     permanent one.
+//
+// work gets a context that carries ctx's values and is done when ctx is, or
+// StepDown before leadership stops being provable. It must return then: until
+// it does, the lease is renewed for Options.Grace, and this candidate does not
+// campaign. What work returns after it lost its term is logged, not returned.
+func Run(ctx context.Context, e Elector, work func(ctx context.Context, t *Term) error) error {
+	for {
+		t, err := e.Campaign(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		done, err := t.do(ctx, work)
+		if done {
+			return err
+		}
+	}
+}
+
+// do runs work once. done says that Run is finished.
+func (t *Term) do(ctx context.Context, work func(context.Context, *Term) error) (done bool, err error) {
+	finished := make(chan struct{})
+	if !t.begin(finished) {
+		return false, nil // Close came first; the next campaign says so
+	}
+	defer close(finished)
+	// Deferred, so that the lease is given back even if work calls Goexit.
+	defer func() { t.giveBack(ctx) }()
+
+	wctx, cancel := t.workContext(ctx)
+	defer cancel()
+	err = guarded(func() error { return work(wctx, t) })
+
+	lost := t.Loss()
+	var p *PanicError
+	switch {
+	case errors.As(err, &p):
+		t.e.log.Error("work panicked", "token", t.Token(), "panic", p.Value)
+		return true, err
+	case ctx.Err() != nil:
+		if isContextError(ctx, wctx, err) {
+			err = nil
+		}
+		return true, err
+	case lost == nil:
+		return true, err
+	}
+	if err != nil && !isContextError(ctx, wctx, err) {
+		t.e.log.Warn("work failed as its term ended", "token", t.Token(), "error", err)
+	}
+	return false, nil
+}
+
+// begin notes that work is about to start, unless the term is ending already:
+// Close then knows that there is work to wait for.
+func (t *Term) begin(finished chan struct{}) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.loss != nil {
+		return false
+	}
+	t.working = finished
+	return true
+}
+
+// giveBack releases with a context of its own: the caller's may have ended.
+func (t *Term) giveBack(ctx context.Context) {
+	rctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.e.callTimeout())
+	defer cancel()
+	err := t.resign(rctx, ErrResigned)
+	if err != nil && !errors.Is(err, ErrExpired) && !errors.Is(err, ErrTaken) {
+		t.e.log.Warn("lease not given back: a standby waits until it expires", "token", t.Token(), "error", err)
+	}
+}
+
+// workContext is ctx, done also with the term. When ctx ends first the term
+// begins to stop: it is renewed while the work does.
+func (t *Term) workContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	inner, end := context.WithCancelCause(ctx)
+	stopTerm := context.AfterFunc(t.ctx.Context, func() { end(context.Cause(t.ctx.Context)) })
+	stopCtx := context.AfterFunc(ctx, func() {
+		t.stop(&Loss{Token: t.Token(), Reason: ErrResigned, Err: context.Cause(ctx)}, t.e.opt.Grace)
+	})
+	return workContext{inner, t, end}, func() {
+		stopTerm()
+		stopCtx()
+		end(context.Canceled)
+	}
+}
+
+// workContext reads the term's clock whenever it is asked, like termContext.
+type workContext struct {
+	context.Context
+	t   *Term
+	end context.CancelCauseFunc
+}
+
+func (c workContext) check() {
+	if c.t.ctx.Err() != nil {
+		c.end(context.Cause(c.t.ctx.Context))
+	}
+}
+
+func (c workContext) Err() error {
+	c.check()
+	return c.Context.Err()
+}
+
+func (c workContext) Done() <-chan struct{} {
+	c.check()
+	return c.Context.Done()
+}
+
+// isContextError reports whether err says no more than that a context ended.
+func isContextError(ctx, wctx context.Context, err error) bool {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	for _, c := range []context.Context{ctx, wctx} {
+		if cause := context.Cause(c); cause != nil && errors.Is(err, cause) {
+			return true
+		}
+	}
+	return false
+}

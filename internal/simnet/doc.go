@@ -1,0 +1,62 @@
+// Package simnet is a simulated network with simulated Redis masters, for tests
+// in virtual time. The real go-redis client talks to the real miniredis server;
+// only the wire between them, the masters' clocks and their misfortunes are made
+// up. One seed gives one history.
+//
+// # What is not promised
+//
+// It is not TCP: buffers are endless, a write never waits for the peer, and
+// congestion does not exist. It is not a Redis server: blocking commands, and
+// PUBLISH, SUBSCRIBE and INFO inside MULTI, are refused with an error; WAIT
+// always counts no replica; there are no replicas, ACLs or memory limits, though
+// [Master.Intercept] and [Master.InterceptScript] can give their answers. The
+// package knows nothing of elections.
+//
+// A goroutine cannot be stopped between two statements. [World.Freeze] therefore
+// stops a host at its network calls, and at whatever else is made to wait on
+// [World.Gate].
+//
+// # Use
+//
+// Everything happens inside a testing/synctest bubble: call [New] there, and
+// [World.Close] before the bubble ends.
+//
+//	w, err := simnet.New(seed, simnet.Options{})
+//	m := w.AddMaster("m1")
+//	client := w.Client("host-a", m, nil)   // a *redis.Client
+//	...
+//	w.Cut("host-a", m)                     // black hole, both ways
+//	m.Crash(); m.Restart(true)             // new run_id, empty
+//	w.Close()
+//
+// # Wire
+//
+// Each write is one segment that travels for a while and then arrives, in order
+// within its connection. The master runs the commands of a segment when it
+// arrives, taking no time, and its replies travel back as one segment.
+//
+// A cut link holds what is sent into it and what it finds in flight. Healing
+// sends all that on its way again, as TCP would by retransmission: a command
+// whose client gave up long ago may thus still arrive, in full, behind the back
+// of everybody. A reset is not retransmitted: one that meets a cut link is lost.
+//
+// # Determinism
+//
+// Goroutines that wake in the same instant run in any order. So nothing here
+// depends on the order of calls within an instant:
+//
+//   - a delay is a hash of seed, link, direction, instant, and the length and
+//     first bytes of the segment; no counter is involved. Two commands that only
+//     differ later on, sent by one host to one master in one instant, share it.
+//   - instants are aligned: each source of events owns residues modulo
+//     [Options.Residues] nanoseconds, so that two sources never act in the same
+//     instant. Deadlines set on connections are rounded up in the same way.
+//   - arrivals that do fall into one instant are handled in the order of host,
+//     master, direction and content.
+//
+// Timers, delays and random values of the program under test are its own affair.
+// [World.Source] gives it residues and a random stream of its own; without that,
+// two of its timers due in one instant can still make two histories out of one
+// seed. Hosts, links and sources draw their residues when first named: name them
+// from one goroutine.
+package simnet
