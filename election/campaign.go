@@ -105,7 +105,7 @@ func notAcquired(ctx context.Context, err error) error {
 	parts := []error{ErrNotAcquired}
 	if ctx.Err() != nil {
 		parts = append(parts, ctx.Err())
-		if cause := context.Cause(ctx); cause != ctx.Err() {
+		if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
 			parts = append(parts, cause)
 		}
 	}
@@ -185,10 +185,7 @@ func (e *elector) bid(ctx context.Context) outcome {
 	defer cancel()
 	g, err := e.store.Acquire(actx, b)
 	if err != nil {
-		var held *HeldError
-		if errors.As(err, &held) {
-			e.saw(max(held.Last, held.Holder.Token))
-		}
+		e.learn(err)
 		return outcome{err: err}
 	}
 	t := e.newTerm(g, sent)
@@ -196,7 +193,7 @@ func (e *elector) bid(ctx context.Context) outcome {
 	took := e.clock.Now().Sub(sent)
 	switch {
 	case g.Token <= b.Floor || g.Token > MaxToken:
-		err = fmt.Errorf("%w: offered %d, known %d (set MinToken above the largest in use)", ErrTokenRegressed, g.Token, b.Floor)
+		err = &RegressedError{Offered: g.Token, Known: b.Floor}
 	case took >= e.opt.TTL-drift(e.opt.TTL)-e.opt.StepDown:
 		// R1: the reply is handled only now; what is left is no term.
 		err = fmt.Errorf("%w: it took %s of a TTL of %s", ErrTooSlow, took, e.opt.TTL)
@@ -205,6 +202,18 @@ func (e *elector) bid(ctx context.Context) outcome {
 	}
 	e.discard(t)
 	return outcome{err: err}
+}
+
+// learn remembers the tokens that a refusal shows.
+func (e *elector) learn(err error) {
+	var held *HeldError
+	var back *RegressedError
+	switch {
+	case errors.As(err, &held):
+		e.saw(max(held.Last, held.Holder.Token))
+	case errors.As(err, &back):
+		e.saw(back.Known)
+	}
 }
 
 // discard gives back a lease that will not be used.

@@ -143,6 +143,22 @@ func (e *HeldError) Error() string {
 // Is makes a HeldError match ErrNotAcquired.
 func (e *HeldError) Is(target error) bool { return target == ErrNotAcquired }
 
+// RegressedError is a token that would go back. It matches ErrTokenRegressed.
+type RegressedError struct {
+	// Offered is the token that the store would have given, Known one that is
+	// not smaller.
+	Offered, Known Token
+}
+
+// Error gives both tokens and the remedy.
+func (e *RegressedError) Error() string {
+	return fmt.Sprintf("%v: offered %d, known %d (the next bid asks for more; MinToken does so from the start)",
+		ErrTokenRegressed, e.Offered, e.Known)
+}
+
+// Is makes a RegressedError match ErrTokenRegressed.
+func (e *RegressedError) Is(target error) bool { return target == ErrTokenRegressed }
+
 // TakenError says who holds the lease instead of this term. It matches ErrTaken.
 type TakenError struct{ By Leader }
 
@@ -213,22 +229,9 @@ func (l *Loss) Unwrap() []error {
 
 // Word is the loss in one word, the same in logs, events and metrics: taken,
 // expired, unreachable, refused, resigned, fenced, unhealthy, max-term.
-func (l *Loss) Word() string {
-	switch l.Reason {
-	case ErrTaken:
-		return "taken"
-	case ErrExpired:
-		return "expired"
-	case ErrLostContact:
-		return "unreachable"
-	case ErrRefused:
-		return "refused"
-	case ErrFenced:
-		return "fenced"
-	case ErrUnhealthy:
-		return "unhealthy"
-	case ErrMaxTerm:
-		return "max-term"
-	}
-	return "resigned"
+func (l *Loss) Word() string { return words[l.Reason] }
+
+var words = map[error]string{
+	ErrTaken: "taken", ErrExpired: "expired", ErrLostContact: "unreachable", ErrRefused: "refused",
+	ErrResigned: "resigned", ErrFenced: "fenced", ErrUnhealthy: "unhealthy", ErrMaxTerm: "max-term",
 }

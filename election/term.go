@@ -271,7 +271,7 @@ func (t *Term) conclude(ctx context.Context) error {
 // warning.
 func (e *elector) logEnd(t *Term, l *Loss) {
 	level := e.log.Warn
-	if l.Reason == ErrResigned || l.Reason == ErrMaxTerm {
+	if errors.Is(l.Reason, ErrResigned) || errors.Is(l.Reason, ErrMaxTerm) {
 		level = e.log.Info
 	}
 	args := []any{"token", t.Token(), "reason", l.Word(), "led", e.clock.Now().Sub(t.start).Round(time.Millisecond)}

@@ -3,6 +3,7 @@ package redisproc
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -80,6 +81,8 @@ var decided = map[string]string{
 	"tls-cert-file": "TLS", "tls-key-file": "TLS", "tls-ca-cert-file": "TLS",
 }
 
+var directive = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
+
 // validate checks all options together and changes none.
 func (o *Options) validate() error {
 	var errs optionErrors
@@ -140,8 +143,8 @@ func (o *Options) validateArgs(bad func(string, any, string)) {
 	}
 	for pair := range slices.Chunk(o.Args, 2) {
 		name, value := pair[0], pair[1]
-		if name == "" || strings.ContainsAny(name, " \t\r\n\"'#-") && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-			bad("Args", name, "must name a directive without blanks, quotes or dashes in front")
+		if !directive.MatchString(name) {
+			bad("Args", name, "must name a directive: letters, digits and dashes")
 		}
 		if strings.ContainsAny(value, "\r\n") {
 			bad("Args", name, "its value must be on one line")

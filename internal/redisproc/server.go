@@ -32,16 +32,19 @@ type Server struct {
 
 	run atomic.Pointer[process] // the latest run
 
-	mu      sync.Mutex // held while the state changes
-	stopped atomic.Bool
-	tail    atomic.Pointer[string] // the log, once its file is gone
+	mu      sync.Mutex // held while the state changes; guards what follows
+	stopped bool
+	tail    string // the log, once its file is gone
 }
 
 // Start runs a server and returns when it is ready: when PING is answered, be
 // it by NOAUTH. ctx bounds only the start; the server runs until Stop. A port
 // that somebody takes between choice and use is replaced by another, unless
 // Options.Port names it.
-func Start(ctx context.Context, o Options) (*Server, error) {
+func Start(ctx context.Context, o Options) (*Server, error) { return start(ctx, o, freePort) }
+
+// start is Start with a way to choose a port that tests replace.
+func start(ctx context.Context, o Options, pick func(cluster bool) (int, error)) (*Server, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
@@ -54,8 +57,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, &Error{Op: "start", Err: err, Remedy: "set Options.Dir to a writable folder"}
 	}
 	s := &Server{opts: o, binary: binary, dir: dir}
-	if err := s.firstStart(ctx); err != nil {
-		return nil, errors.Join(s.wrap("start", err), os.RemoveAll(dir))
+	if err := s.firstStart(ctx, pick); err != nil {
+		return nil, s.wrap("start", and(err, os.RemoveAll(dir)))
 	}
 	return s, nil
 }
@@ -84,7 +87,7 @@ func findBinary(name string) (string, error) {
 	return "", &Error{Op: "find server", Err: cause, Remedy: remedy}
 }
 
-func (s *Server) firstStart(ctx context.Context) error {
+func (s *Server) firstStart(ctx context.Context, pick func(cluster bool) (int, error)) error {
 	acl, err := s.copyACL()
 	if err != nil {
 		return err
@@ -93,7 +96,7 @@ func (s *Server) firstStart(ctx context.Context) error {
 	for range startTries {
 		port := s.opts.Port
 		if port == 0 {
-			if port, err = freePort(s.opts.Cluster); err != nil {
+			if port, err = pick(s.opts.Cluster); err != nil {
 				return err
 			}
 		}
@@ -138,7 +141,7 @@ func (s *Server) launch(ctx context.Context) error {
 		return err
 	}
 	if err := s.awaitReady(ctx, p, from); err != nil {
-		return errors.Join(err, p.kill())
+		return and(err, p.kill())
 	}
 	s.run.Store(p)
 	return nil
@@ -174,10 +177,11 @@ func (s *Server) Exited() <-chan struct{} { return s.run.Load().exited }
 func (s *Server) LogTail(n int) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t := s.tail.Load(); t != nil {
-		return strings.Join(lastLines(*t, n), "\n")
+	log := s.tail
+	if !s.stopped {
+		log = s.readLog(0)
 	}
-	return strings.Join(lastLines(s.readLog(0), n), "\n")
+	return strings.Join(lastLines(log, n), "\n")
 }
 
 // Kill ends the server with SIGKILL, as a crash does, and returns when the
@@ -225,7 +229,7 @@ func (s *Server) shift(op string, sig os.Signal, stopped bool) error {
 }
 
 func (s *Server) alive(p *process) error {
-	if s.stopped.Load() {
+	if s.stopped {
 		return ErrStopped
 	}
 	if !p.running() {
@@ -241,7 +245,7 @@ func (s *Server) alive(p *process) error {
 func (s *Server) Restart(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopped.Load() {
+	if s.stopped {
 		return s.wrap("restart", ErrStopped)
 	}
 	if err := s.run.Load().terminate(restartGrace); err != nil {
@@ -261,15 +265,14 @@ func (s *Server) Restart(ctx context.Context) error {
 func (s *Server) Stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stopped.Load() {
+	if s.stopped {
 		return nil
 	}
 	if err := s.run.Load().terminate(stopGrace); err != nil {
 		return s.wrap("stop", err)
 	}
-	log := s.readLog(0)
-	s.tail.Store(&log)
-	s.stopped.Store(true)
+	s.tail = s.readLog(0)
+	s.stopped = true
 	return s.wrap("stop", os.RemoveAll(s.dir))
 }
 
@@ -280,6 +283,14 @@ func (s *Server) wrap(op string, err error) error {
 		return nil
 	}
 	return &Error{Op: op, Addr: s.addr, Err: err, Remedy: remedy(err)}
+}
+
+// and is errors.Join on one line.
+func and(err, second error) error {
+	if second == nil {
+		return err
+	}
+	return fmt.Errorf("%w; then %w", err, second)
 }
 
 func remedy(err error) string {

@@ -63,10 +63,10 @@ func (l *link) dial(ctx context.Context) (net.Conn, error) {
 
 	w.await(l.host, "dial")
 	switch {
-	case c.refused:
-		err = syscall.ECONNREFUSED
 	case w.closed:
 		err = net.ErrClosed
+	case c.refused:
+		err = syscall.ECONNREFUSED
 	}
 	if err != nil {
 		c.close()
@@ -80,6 +80,9 @@ func (c *conn) arrive(s *segment) {
 	switch s.kind {
 	case kindOpen:
 		close(c.opened)
+		if c.closed { // the dial was given up meanwhile
+			c.hangUp()
+		}
 	case kindData:
 		if !c.closed {
 			c.received = append(c.received, s.data...)
@@ -176,9 +179,19 @@ func (c *conn) close() {
 	c.closed = true
 	c.received, c.read = nil, 0
 	c.change.Broadcast()
-	if !c.reset {
-		c.streams[toMaster].send(&segment{kind: kindEnd, key: hashString(0, "end")})
+	select {
+	case <-c.opened:
+		if !c.reset {
+			c.hangUp()
+		}
+	default: // nobody goes on knocking for a socket that is gone
+		c.streams[toMaster].held = nil
+		c.link.forget(c)
 	}
+}
+
+func (c *conn) hangUp() {
+	c.streams[toMaster].send(&segment{kind: kindEnd, key: hashString(0, "end")})
 }
 
 // planWake has the reader woken at its deadline. One look per connection is

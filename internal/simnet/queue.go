@@ -125,7 +125,7 @@ func (w *World) step() bool {
 	e := w.queue.pop()
 	switch {
 	case e.seg != nil:
-		e.seg.land()
+		e.seg.land(e.at)
 	case e.conn != nil:
 		e.conn.wake(e.at)
 	case e.wait != nil:

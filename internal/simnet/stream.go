@@ -4,10 +4,10 @@ package simnet
 type kind int
 
 const (
-	kindData kind = iota
-	kindOpen      // SYN and its answer
-	kindEnd       // FIN
-	kindReset     // RST
+	kindData  kind = iota
+	kindOpen       // SYN and its answer
+	kindEnd        // FIN
+	kindReset      // RST
 )
 
 // A segment is what travels in one piece.
@@ -16,6 +16,7 @@ type segment struct {
 	kind   kind
 	data   []byte
 	key    uint64 // stands for the content when the delay is drawn
+	at     int64  // when it arrives; 0 if not on its way
 }
 
 // A stream is one direction of a connection: what is sent arrives in order.
@@ -23,7 +24,8 @@ type stream struct {
 	conn    *conn
 	dir     direction
 	last    int64      // when the latest segment arrives
-	stalled bool       // nothing gets through until the link is healed
+	stalled bool       // nothing more is sent until the link is healed
+	flight  []*segment // on its way
 	held    []*segment // waits for the link to be healed
 }
 
@@ -58,7 +60,8 @@ func (st *stream) launch(s *segment) {
 	if at <= st.last {
 		at = alignUp(st.last+1, at%l.w.modulus, l.w.modulus)
 	}
-	st.last = at
+	s.at, st.last = at, at
+	st.flight = append(st.flight, s)
 	l.w.schedule(event{at: at, order: l.index<<1 | uint64(st.dir), seg: s})
 }
 
@@ -75,15 +78,22 @@ func (st *stream) residue(key uint64) int64 {
 	}
 }
 
-// land handles the arrival of s.
-func (s *segment) land() {
+// land handles the arrival of s that was planned for that instant.
+func (s *segment) land(at int64) {
 	st := s.stream
+	if s.at != at {
+		return // it was stopped on its way
+	}
 	c := st.conn
-	if st.blocked() {
-		if s.kind != kindReset {
-			st.held = append(st.held, s)
-		}
+	if !c.link.passable(st.dir) {
+		st.stop()
 		return
+	}
+	s.at = 0
+	if len(st.flight) == 1 {
+		st.flight = st.flight[:0]
+	} else {
+		st.flight = st.flight[1:]
 	}
 	c.link.bytes[st.dir] += int64(len(s.data))
 	if st.dir == toMaster {
@@ -91,6 +101,20 @@ func (s *segment) land() {
 	} else {
 		c.arrive(s)
 	}
+}
+
+// stop holds what is in flight, for what comes later must not overtake what was
+// held first. Resets are lost.
+func (st *stream) stop() {
+	var stopped []*segment
+	for _, s := range st.flight {
+		s.at = 0
+		if s.kind != kindReset {
+			stopped = append(stopped, s)
+		}
+	}
+	st.held = append(stopped, st.held...)
+	st.flight = st.flight[:0]
 }
 
 // release sends on what was held.

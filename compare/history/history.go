@@ -1,0 +1,92 @@
+// Package history is the record of one run of the harness: what candidates did
+// and believed, what the resource saw, and which fault struck. Labs write it,
+// package measure reads it; neither knows the other.
+//
+// It promises nothing about clocks: a lab must stamp all events of a run by one
+// clock that all its actors share.
+package history
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Kind says what happened.
+type Kind string
+
+const (
+	// Fault: a fault struck. Actor is what it struck, Name which fault it was,
+	// and Floor how long the lease still had at the store.
+	Fault Kind = "fault"
+	// Healed: the fault is over.
+	Healed Kind = "healed"
+	// TermStarted: Actor's own Valid became true, for Token.
+	TermStarted Kind = "term-started"
+	// TermStopping: the term's context is done.
+	TermStopping Kind = "term-stopping"
+	// TermEnded: Actor's own Valid became false, for Token, by the shared clock:
+	// the deadline, or the instant at which it was given up before. For a
+	// candidate that crashed or is frozen it is the deadline it had.
+	TermEnded Kind = "term-ended"
+	// Renewed: a renewal counted; Deadline is the new one.
+	Renewed Kind = "renewed"
+	// Checked: Actor asked Valid, was told yes, and is about to act under Token.
+	Checked Kind = "checked"
+	// Acted: an act under Token reached the resource. Unfenced tells whether a
+	// resource without a fence took it (always true), Fenced whether one with a
+	// fence did.
+	Acted Kind = "acted"
+	// Note: anything a reader of the timeline may want to know.
+	Note Kind = "note"
+)
+
+// An Event is one line of events.jsonl. Zero fields are left out.
+type Event struct {
+	// At is the time since the run began, by the clock that all actors share.
+	At time.Duration `json:"at_ns"`
+	// Actor is a candidate, a master, or "lab".
+	Actor string `json:"actor"`
+	// N orders events of one actor at one instant.
+	N    int    `json:"n"`
+	Kind Kind   `json:"kind"`
+	Name string `json:"name,omitempty"`
+	// Token of the term concerned.
+	Token uint64 `json:"token,omitempty"`
+	// Deadline is the term's deadline since the run began (term-started, renewed).
+	Deadline time.Duration `json:"deadline_ns,omitempty"`
+	// Floor is the time the lease still had at the store (fault).
+	Floor    time.Duration `json:"floor_ns,omitempty"`
+	Unfenced bool          `json:"unfenced,omitempty"`
+	Fenced   bool          `json:"fenced,omitempty"`
+	// Err is why, in words that do not vary between two runs of one seed.
+	Err string `json:"err,omitempty"`
+}
+
+// A Run is one run of one cell.
+type Run struct {
+	// Seed replays it, where the lab can.
+	Seed uint64 `json:"seed"`
+	// Mode is single or quorum, Masters how many masters it had.
+	Mode    string `json:"mode"`
+	Masters int    `json:"masters"`
+	// Fault is the name of the fault.
+	Fault string `json:"fault"`
+	// Guards is on, off, or none when the mode has none.
+	Guards string `json:"guards"`
+	// Lab is virtual, local or remote.
+	Lab string `json:"lab"`
+	// TTL of the leases.
+	TTL time.Duration `json:"ttl_ns"`
+	// Length is how long the run lasted by the shared clock.
+	Length time.Duration `json:"length_ns"`
+	Events []Event       `json:"events"`
+}
+
+// Sort orders events by time, actor and number: the one order in which two
+// runs of the same seed are equal.
+func Sort(events []Event) {
+	slices.SortFunc(events, func(a, b Event) int {
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Actor, b.Actor), cmp.Compare(a.N, b.N))
+	})
+}

@@ -1,0 +1,203 @@
+package simnet
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alicebob/miniredis/v2/server"
+)
+
+// Intercept has f look at each command that arrives at m, before it is executed.
+// If f returns true, the command is not executed, and the text is the answer: an
+// error such as "LOADING Redis is loading the dataset in memory", with or without
+// a leading "-", or any reply in protocol form, such as ":2" or "+OK". Commands
+// that scripts issue are not seen. f may call any method of this package, and
+// runs while no time passes: it must not wait. Nil ends it.
+func (m *Master) Intercept(f func(host string, args []string) (reply string, ok bool)) {
+	m.w.mu.Lock()
+	defer m.w.mu.Unlock()
+	m.intercept = f
+}
+
+// InterceptScript is Intercept for the commands that Lua scripts issue, which see
+// the answer as redis.call or redis.pcall returns it. Here f must not call this
+// package.
+func (m *Master) InterceptScript(f func(args []string) (reply string, ok bool)) {
+	m.w.mu.Lock()
+	defer m.w.mu.Unlock()
+	m.interceptScript = f
+}
+
+// RewriteInfo has f change what m answers to INFO, in scripts too, as hosted
+// servers and proxies do. Nil ends it. f must not call this package.
+func (m *Master) RewriteInfo(f func(info string) string) {
+	m.w.mu.Lock()
+	defer m.w.mu.Unlock()
+	m.rewriteInfo = f
+}
+
+// answerInstead asks the interceptor, without the lock.
+func (m *Master) answerInstead(ses *session, host string, args []string) bool {
+	f := m.intercept
+	if f == nil {
+		return false
+	}
+	m.w.mu.Unlock()
+	reply, ok := f(host, args)
+	m.w.mu.Lock()
+	if ses.conn.server != ses {
+		return true
+	}
+	if ok {
+		ses.peer.WriteRaw(rawReply(reply))
+	}
+	return ok
+}
+
+// rawReply puts an answer of an interceptor into protocol form.
+func rawReply(s string) string {
+	if s == "" || !strings.ContainsRune("-+:$*_#,%~>", rune(s[0])) {
+		s = "-" + s
+	}
+	if !strings.HasSuffix(s, "\r\n") {
+		s += "\r\n"
+	}
+	return s
+}
+
+// hook runs before each command that miniredis executes, those within scripts
+// included, and reports whether it has answered.
+func (m *Master) hook(p *server.Peer, cmd string, args ...string) bool {
+	if m.current == nil || m.current.peer != p {
+		return m.hookScript(p, cmd, args)
+	}
+	return m.hookSession(m.current, cmd, args)
+}
+
+// hookScript is hook for a command without a session.
+func (m *Master) hookScript(p *server.Peer, cmd string, args []string) bool {
+	if m.interceptScript != nil && m.current != nil {
+		if reply, ok := m.interceptScript(append([]string{cmd}, args...)); ok {
+			p.WriteRaw(rawReply(reply))
+			return true
+		}
+	}
+	switch cmd {
+	case "INFO":
+		p.WriteBulk(m.info(args))
+	case "PUBLISH":
+		m.publish(p, args)
+	default:
+		return false
+	}
+	return true
+}
+
+// hookSession is hook for a command of a client.
+func (m *Master) hookSession(ses *session, cmd string, args []string) bool {
+	p := ses.peer
+	if ses.subscribed() && !p.Resp3 && !slices.Contains(whileSubscribed, cmd) {
+		p.WriteError(fmt.Sprintf("ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE"+
+			" / PING / QUIT / RESET are allowed in this context", strings.ToLower(cmd)))
+		return true
+	}
+	simulated := true
+	switch cmd {
+	case "INFO", "PUBLISH", "SUBSCRIBE", "PSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "PUBSUB":
+		simulated = !ses.multi
+	case "BLPOP", "BRPOP", "BRPOPLPUSH", "BLMOVE", "BLMPOP", "BZPOPMIN", "BZPOPMAX", "BZMPOP", "MONITOR":
+		simulated = false
+	case "XREAD", "XREADGROUP":
+		simulated = !slices.ContainsFunc(args, func(a string) bool { return strings.EqualFold(a, "BLOCK") })
+	case "PING":
+		if !ses.subscribed() || p.Resp3 {
+			return false
+		}
+	case "EXEC":
+		return m.abort(ses)
+	default:
+		return false
+	}
+	if !simulated {
+		p.WriteError("ERR simnet: " + cmd + " is not simulated here")
+		ses.spoilt = ses.multi
+		return true
+	}
+	return m.answer(ses, cmd, args)
+}
+
+// whileSubscribed are the commands that a subscribed connection may send.
+var whileSubscribed = []string{"SUBSCRIBE", "PSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "PING", "QUIT"}
+
+// answer executes what miniredis is not left to do.
+func (m *Master) answer(ses *session, cmd string, args []string) bool {
+	p := ses.peer
+	switch cmd {
+	case "INFO":
+		p.WriteBulk(m.info(args))
+	case "PUBLISH":
+		m.publish(p, args)
+	case "PING":
+		p.WriteStrings([]string{"pong", strings.Join(args, " ")})
+	case "SUBSCRIBE", "PSUBSCRIBE":
+		if len(args) == 0 {
+			p.WriteError("ERR wrong number of arguments for '" + strings.ToLower(cmd) + "' command")
+			return true
+		}
+		m.subscribe(ses, cmd, args)
+	case "UNSUBSCRIBE", "PUNSUBSCRIBE":
+		m.leave(ses, cmd, args)
+	case "PUBSUB":
+		m.pubsub(p, args)
+	default: // XREAD
+		return false
+	}
+	return true
+}
+
+// abort answers EXEC after a command of the transaction was refused here, of
+// which miniredis knows nothing.
+func (m *Master) abort(ses *session) bool {
+	if !ses.spoilt {
+		return false
+	}
+	ses.spoilt = false
+	nobody := server.NewPeer(bufio.NewWriter(io.Discard))
+	nobody.Ctx = ses.peer.Ctx
+	m.redis.Server().Dispatch(nobody, []string{"DISCARD"})
+	ses.peer.WriteError("EXECABORT Transaction discarded because of previous errors.")
+	return true
+}
+
+// info answers INFO. Unknown sections are empty, as in Redis.
+func (m *Master) info(sections []string) string {
+	now := m.clock.at(time.Now())
+	uptime := now.Unix() - m.since // of truncated seconds, as in Redis
+	parts := []struct{ name, text string }{
+		{"server", fmt.Sprintf("# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n"+
+			"run_id:%s\r\ntcp_port:6379\r\nserver_time_usec:%d\r\nuptime_in_seconds:%d\r\nuptime_in_days:%d\r\n",
+			m.runID, now.UnixMicro(), uptime, uptime/86400)},
+		{"replication", "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n"},
+	}
+	var b strings.Builder
+	for _, part := range parts {
+		wanted := len(sections) == 0 || slices.ContainsFunc(sections, func(s string) bool {
+			s = strings.ToLower(s)
+			return s == part.name || s == "all" || s == "default" || s == "everything"
+		})
+		if wanted {
+			if b.Len() > 0 {
+				b.WriteString("\r\n")
+			}
+			b.WriteString(part.text)
+		}
+	}
+	if m.rewriteInfo != nil {
+		return m.rewriteInfo(b.String())
+	}
+	return b.String()
+}

@@ -1,0 +1,94 @@
+package vote
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"regexp"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"incumbent/election"
+)
+
+// MinVersion is the oldest server that is served: the first whose scripts
+// replicate their effects, without which a script that reads the time may not
+// write.
+const MinVersion = "5.0.0"
+
+// wording maps a server's words to a kind. Inside scripts some servers wrap
+// the error, so the words are looked for anywhere. The first match counts.
+var wording = []struct {
+	words  *regexp.Regexp
+	kind   error
+	remedy string
+}{
+	{regexp.MustCompile(`\bREADONLY\b`), election.ErrReadOnly, "point the client at the primary, or use Sentinel"},
+	{regexp.MustCompile(`\bLOADING\b`), election.ErrLoading, ""},
+	{regexp.MustCompile(`\bOOM\b`), election.ErrOutOfMemory, "raise maxmemory or free memory"},
+	{regexp.MustCompile(`\bMISCONF\b`), election.ErrMisconfigured, "repair the server's persistence: see its log and disk"},
+	{regexp.MustCompile(`\bNOREPLICAS\b`), election.ErrNoReplicas, "bring replicas back, or lower min-replicas-to-write"},
+	{regexp.MustCompile(`\b(NOAUTH|WRONGPASS)\b|invalid password|AUTH failed`), election.ErrAuth, "check user name and password"},
+	{regexp.MustCompile(`NOPERM.*'(eval|evalsha)'`), election.ErrScriptsDisabled, "grant the ACL user EVAL and EVALSHA"},
+	{regexp.MustCompile(`\bNOPERM\b|can't run this command|can't access at least one of the keys|ACL failure|No permissions to access`),
+		election.ErrNoPermission, "grant the ACL user the commands and key pattern that docs/protocol.md lists"},
+	{regexp.MustCompile(`\bWRONGTYPE\b`), election.ErrForeignKey, "another program uses this key: choose another prefix or election name"},
+	{regexp.MustCompile(`\bCROSSSLOT\b|hash to the same slot|non local key`), election.ErrCrossSlot, "the proxy in between must keep hash tags"},
+	{regexp.MustCompile(`SELECT is not allowed in cluster mode`), election.ErrWrongClient, "a Cluster has only database 0: remove the database number"},
+	{regexp.MustCompile(`^(MOVED|ASK) `), election.ErrWrongClient, "the server is a member of a Cluster: use a Cluster client"},
+	{regexp.MustCompile(`\b(CLUSTERDOWN|MASTERDOWN|TRYAGAIN)\b`), election.ErrClusterDown, ""},
+	{regexp.MustCompile(`\bBUSY\b`), election.ErrBusy, "a script on the server runs too long: SCRIPT KILL ends it"},
+	{regexp.MustCompile(`(?i)unknown command '?` + "`?" + `(EVAL|EVALSHA)\b`), election.ErrScriptsDisabled, "the server must allow EVAL and EVALSHA"},
+	{regexp.MustCompile(`max number of clients`), election.ErrUnreachable, "raise maxclients"},
+}
+
+// kindOf tells what kind of failure err is, and what to do about it.
+func kindOf(err error) (kind error, remedy string) {
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	switch {
+	case errors.Is(err, redis.ErrClosed):
+		return election.ErrClientClosed, "stop the elector before closing its client"
+	case errors.As(err, &unknown):
+		return election.ErrTLS, "give the CA file that signed the server's certificate"
+	case errors.As(err, &host):
+		return election.ErrTLS, "set the server name that the certificate carries"
+	case errors.As(err, &invalid), errors.As(err, &alert):
+		return election.ErrTLS, "check the server's certificate"
+	case errors.As(err, &record):
+		return election.ErrTLS, "the port does not speak TLS"
+	}
+	text := err.Error()
+	for _, w := range wording {
+		if w.words.MatchString(text) {
+			return w.kind, w.remedy
+		}
+	}
+	if silent(err) {
+		return election.ErrUnreachable, ""
+	}
+	return election.ErrRejected, ""
+}
+
+// silent reports whether err means that no answer came.
+func silent(err error) bool {
+	var n net.Error
+	return errors.As(err, &n) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, net.ErrClosed) ||
+		strings.Contains(err.Error(), "connection refused") || strings.Contains(err.Error(), "use of closed")
+}
+
+// Ambiguous reports whether the master may have done what it was asked for,
+// although err came back: everything but a clear refusal.
+func Ambiguous(err error) bool {
+	return err != nil && (errors.Is(err, election.ErrUnreachable) || errors.Is(err, election.ErrClientClosed))
+}

@@ -1,0 +1,23 @@
+-- Gives the lease back where it is ours, and wakes standbys.
+-- KEYS: lease, record. ARGV: value, token, channel.
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local lease = redis.call('GET', KEYS[1])
+if lease ~= ARGV[1] then
+  if lease then
+    local r = redis.call('HMGET', KEYS[2], 'last', 'holder', 'token', 'ttl')
+    return {'taken', now, r[1] or '0', lease, redis.call('PTTL', KEYS[1]), r[2] or '', r[3] or '0', r[4] or '0'}
+  end
+  return {'expired', now, '0'}
+end
+redis.call('DEL', KEYS[1])
+redis.call('HSET', KEYS[2], 'until', '0')
+if ARGV[2] ~= '0' then
+  redis.call('HSET', KEYS[2], 'released', ARGV[2])
+end
+-- pcall: a missing channel permission costs only the wake-up.
+local heard = redis.pcall('PUBLISH', ARGV[3], ARGV[1])
+if type(heard) ~= 'number' then
+  heard = 0
+end
+return {'released', now, heard}

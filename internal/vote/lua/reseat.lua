@@ -1,0 +1,22 @@
+-- Gives a leader back the vote of a master that lost it (R12). Never a first
+-- vote: the caller holds a majority elsewhere. KEYS: lease, record.
+-- ARGV: value, ttl ms, token, holder, retention ms.
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local r = redis.call('HMGET', KEYS[2], 'last', 'until')
+local last = tonumber(r[1] or '0')
+if not last then
+  return {'corrupt', now}
+end
+if last > tonumber(ARGV[3]) then
+  return {'regressed', now, string.format('%.0f', last)}
+end
+if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
+  return {'taken', now, string.format('%.0f', last), redis.call('GET', KEYS[1]) or '', redis.call('PTTL', KEYS[1]), '', '0', '0'}
+end
+local till = math.max(tonumber(r[2] or '0') or 0, now + tonumber(ARGV[2]))
+-- run_id stays as it is: only a grant sets it (R5).
+redis.call('HSET', KEYS[2], 'last', ARGV[3], 'token', ARGV[3], 'until', string.format('%.0f', till),
+  'holder', ARGV[4], 'ttl', ARGV[2])
+redis.call('PEXPIRE', KEYS[2], ARGV[5])
+return {'reseated', now}

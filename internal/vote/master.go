@@ -1,0 +1,200 @@
+package vote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"incumbent/election"
+)
+
+// A Master is one Redis primary that votes. It runs one script per call,
+// bounds it, and gives typed errors.
+type Master struct {
+	// Name is its address, for errors and status.
+	Name string
+	// Timeout bounds each call. Set by the store before first use.
+	Timeout time.Duration
+	// Retention is how long a record outlives the last lease.
+	Retention time.Duration
+	// Warn is told what an operator should know. nil means nobody listens.
+	Warn func(msg string, args ...any)
+
+	keys    Keys
+	client  redis.UniversalClient
+	lane    chan struct{} // bounds calls in flight on a client that may ignore its context; nil if it cannot
+	checked atomic.Bool
+	open    atomic.Int64 // calls in flight, for tests of leaks
+}
+
+// maxInFlight bounds the calls that hang in a client which ignores contexts.
+const maxInFlight = 4
+
+// DefaultRetention is how long a record is kept without a leader: 30 days.
+const DefaultRetention = 30 * 24 * time.Hour
+
+// NewMaster makes a master of a go-redis client. The client may have any
+// options: hidden retries and ignored deadlines are switched off for our calls
+// on a *redis.Client; other kinds of client are bounded from outside.
+func NewMaster(client redis.UniversalClient, keys Keys) *Master {
+	m := &Master{Name: nameOf(client), keys: keys, client: client, Retention: DefaultRetention}
+	if c, ok := client.(*redis.Client); ok {
+		m.client = strict(c)
+	} else {
+		m.lane = make(chan struct{}, maxInFlight)
+	}
+	return m
+}
+
+// strict is c with the settings that a lease needs, over c's own connections:
+// deadlines of the context count, and nothing is sent twice.
+func strict(c *redis.Client) *redis.Client {
+	o := c.Options()
+	if o.ContextTimeoutEnabled && o.MaxRetries == 0 {
+		return c
+	}
+	s := c.WithTimeout(o.ReadTimeout)
+	s.Options().ContextTimeoutEnabled = true // the clone's own copy
+	s.Options().MaxRetries = 0
+	return s
+}
+
+func nameOf(client redis.UniversalClient) string {
+	switch c := client.(type) {
+	case *redis.Client:
+		return c.Options().Addr
+	case *redis.ClusterClient:
+		return fmt.Sprintf("cluster%v", c.Options().Addrs)
+	}
+	return fmt.Sprintf("%T", client)
+}
+
+// Acquire asks for this master's vote.
+func (m *Master) Acquire(ctx context.Context, b election.Bid) (Reply, error) {
+	who, err := json.Marshal(b.Candidate)
+	if err != nil {
+		return Reply{}, fmt.Errorf("candidate: %w", err)
+	}
+	if err := m.Check(ctx); err != nil {
+		return Reply{}, err
+	}
+	r, err := m.call(ctx, "acquire", acquireScript, b.Value, b.TTL.Milliseconds(), uint64(b.Floor), who, m.Retention.Milliseconds())
+	if err == nil && r.Status == "held" && r.Left == NoExpiry {
+		return r, &election.MasterError{
+			Master: m.Name, Op: "acquire", Kind: election.ErrNoExpiry, Err: errors.New("key " + m.keys.Lease),
+			Remedy: "something else wrote or persisted it: delete the key when nobody leads",
+		}
+	}
+	return r, err
+}
+
+// Seal writes the token where the lease is ours.
+func (m *Master) Seal(ctx context.Context, value string, token election.Token) (Reply, error) {
+	return m.call(ctx, "seal", sealScript, value, uint64(token))
+}
+
+// Renew lengthens the lease where it is ours.
+func (m *Master) Renew(ctx context.Context, g election.Grant) (Reply, error) {
+	return m.call(ctx, "renew", renewScript, g.Value, g.TTL.Milliseconds(), uint64(g.Token), m.Retention.Milliseconds())
+}
+
+// Reseat gives the leader of g this master's vote again, if it is free.
+func (m *Master) Reseat(ctx context.Context, g election.Grant) (Reply, error) {
+	who, err := json.Marshal(g.Candidate)
+	if err != nil {
+		return Reply{}, fmt.Errorf("candidate: %w", err)
+	}
+	return m.call(ctx, "reseat", reseatScript, g.Value, g.TTL.Milliseconds(), uint64(g.Token), who, m.Retention.Milliseconds())
+}
+
+// Release gives the lease back where it is ours. Token 0 undoes a vote that
+// never became a term.
+func (m *Master) Release(ctx context.Context, value string, token election.Token) (Reply, error) {
+	return m.call(ctx, "release", releaseScript, value, uint64(token), m.keys.Channel)
+}
+
+// call runs a script, bounded by the master's timeout and by ctx.
+func (m *Master) call(ctx context.Context, op string, s Script, args ...any) (Reply, error) {
+	var r Reply
+	err := m.do(ctx, op, func(ctx context.Context) error {
+		raw, err := s.run(ctx, m.client, []string{m.keys.Lease, m.keys.Record}, args...)
+		if err != nil {
+			return err
+		}
+		r, err = parse(raw)
+		return err
+	})
+	if err != nil {
+		return Reply{}, err
+	}
+	return r, nil
+}
+
+// do runs f within the master's timeout and types its error.
+func (m *Master) do(ctx context.Context, op string, f func(context.Context) error) error {
+	m.open.Add(1)
+	defer m.open.Add(-1)
+	bounded, cancel := context.WithTimeout(ctx, m.Timeout)
+	defer cancel()
+	var err error
+	if m.lane == nil {
+		err = f(bounded)
+	} else {
+		err = m.detached(bounded, f)
+	}
+	if err == nil {
+		return nil
+	}
+	return m.fail(ctx, op, err)
+}
+
+// detached runs f where its client may ignore the context: the call is left
+// behind when ctx ends, and no more than a few are ever left behind.
+func (m *Master) detached(ctx context.Context, f func(context.Context) error) error {
+	select {
+	case m.lane <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("%d calls are stuck in the client: %w", maxInFlight, ctx.Err())
+	}
+	result := make(chan error, 1)
+	go func() {
+		defer func() { <-m.lane }()
+		result <- f(ctx)
+	}()
+	select {
+	case err := <-result:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// fail types an error. A timeout says whose it was.
+func (m *Master) fail(ctx context.Context, op string, err error) error {
+	var typed *election.MasterError
+	if errors.As(err, &typed) {
+		return err
+	}
+	kind, remedy := kindOf(err)
+	if errors.Is(err, election.ErrForeignKey) {
+		kind, remedy = election.ErrForeignKey, "delete the key "+m.keys.Record+" if no other program uses it"
+	}
+	if kind == election.ErrUnreachable {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("no answer within the caller's deadline: %w", err)
+		} else if isTimeout(err) {
+			err = fmt.Errorf("no answer within %s (timeout per master): %w", m.Timeout, err)
+		}
+	}
+	return &election.MasterError{Master: m.Name, Op: op, Kind: kind, Err: err, Remedy: remedy}
+}
+
+func isTimeout(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &t) && t.Timeout()
+}

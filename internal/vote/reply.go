@@ -1,0 +1,99 @@
+package vote
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"incumbent/election"
+)
+
+// Reply is a script's answer.
+type Reply struct {
+	// Status is the script's own word: granted, held, sealed, lost, regressed,
+	// renewed, taken, expired, reseated, released, state.
+	Status string
+	// Now is the server's time.
+	Now time.Time
+	// Token is the granted token, or the record's highest one.
+	Token election.Token
+	// Value is the lease's content where it is not ours.
+	Value string
+	// Holder is who holds it.
+	Holder election.Leader
+	// Left is the lease's time left; NoExpiry if it would never expire.
+	Left time.Duration
+	// Waiting is how many subscribers a release reached.
+	Waiting int
+}
+
+// NoExpiry is the time left of a lease without one.
+const NoExpiry = time.Duration(-1)
+
+var errReply = errors.New("reply that no script of ours gives")
+
+// parse reads the flat array that every script answers with.
+func parse(raw []any) (Reply, error) {
+	f := fields(raw)
+	r := Reply{Status: f.text(0), Now: time.UnixMilli(f.number(1))}
+	if r.Status == "" || len(raw) < 2 {
+		return r, errReply
+	}
+	switch r.Status {
+	case "corrupt":
+		return r, fmt.Errorf("%w: the record holds no readable token", election.ErrForeignKey)
+	case "released":
+		r.Waiting = int(f.number(2))
+		return r, nil
+	}
+	r.Token = election.Token(f.number(2))
+	if len(raw) < 8 {
+		return r, nil
+	}
+	r.Value = f.text(3)
+	if left := f.number(4); left >= 0 {
+		r.Left = time.Duration(left) * time.Millisecond
+	} else if r.Value != "" {
+		r.Left = NoExpiry
+	}
+	r.Holder = holder(f.text(5), f.number(6), f.number(7), r.Left)
+	return r, nil
+}
+
+// holder reads who a record names. A record written by something else yields a
+// leader without a name, never an error: it is for people to read.
+func holder(text string, token, ttl int64, left time.Duration) election.Leader {
+	l := election.Leader{
+		Token: election.Token(max(token, 0)), TTL: time.Duration(max(ttl, 0)) * time.Millisecond, Left: max(left, 0),
+	}
+	if err := json.Unmarshal([]byte(text), &l.Candidate); err != nil {
+		l.Candidate = election.Candidate{}
+	}
+	return l
+}
+
+// fields reads array elements that may be strings or integers, and may be missing.
+type fields []any
+
+func (f fields) text(i int) string {
+	if i >= len(f) {
+		return ""
+	}
+	switch v := f[i].(type) {
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	}
+	return ""
+}
+
+func (f fields) number(i int) int64 {
+	n, err := strconv.ParseFloat(f.text(i), 64)
+	if err != nil || n < -1 || n > float64(election.MaxToken) {
+		return 0
+	}
+	return int64(n)
+}

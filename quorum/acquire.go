@@ -1,0 +1,107 @@
+package quorum
+
+import (
+	"context"
+	"fmt"
+
+	"incumbent/election"
+	"incumbent/internal/vote"
+)
+
+// Acquire implements election.Store: votes, then seal.
+func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, error) {
+	t := newTerm(len(s.masters))
+	votes := s.newRound(t, statusGranted, vote.Bound(b.TTL), func(ctx context.Context, _ int, m *vote.Master) (vote.Reply, error) {
+		return m.Acquire(ctx, b)
+	})
+	if err := votes.mutex(b).TryLockContext(context.WithoutCancel(ctx)); err != nil {
+		s.undo(votes, b)
+		return election.Grant{}, s.refusal(votes.tally())
+	}
+	g := election.Grant{Bid: b, Token: votes.tally().token(b.Floor), Masters: len(s.masters), State: t}
+	if err := s.seal(votes, g); err != nil {
+		s.undo(votes, b)
+		return election.Grant{}, err
+	}
+	granted := g // late seals still read g
+	granted.Held = t.count()
+	return granted, nil
+}
+
+// refusal says why there was no majority. Only what answered can be held by
+// somebody else.
+func (s *Store) refusal(t tally) error {
+	if len(t.yes)+len(t.held) < s.need {
+		return s.failure(t)
+	}
+	l, n := t.leader()
+	if n >= s.need {
+		return &election.HeldError{Holder: l, Left: t.left(s.need), Last: t.last()}
+	}
+	return fmt.Errorf("%w: %d of %d for us, at most %d for another", election.ErrContended, len(t.yes), len(s.masters), n)
+}
+
+// failure is the error of masters that failed.
+func (s *Store) failure(t tally) error {
+	if len(t.errs) == 0 {
+		return &Error{Errs: []error{errNoMajority}, Masters: len(s.masters), Need: s.need}
+	}
+	return &Error{Errs: t.errs, Masters: len(s.masters), Need: s.need}
+}
+
+// seal writes the token wherever our vote stands, and waits for a majority
+// (R11). A late vote is sealed when it comes in. It refreshes nothing: the term
+// is counted from before the votes.
+func (s *Store) seal(votes *round, g election.Grant) error {
+	r := s.newRound(votes.t, statusSealed, vote.Bound(g.TTL), func(ctx context.Context, i int, m *vote.Master) (vote.Reply, error) {
+		if o := votes.outcome(i); o.err != nil || o.reply.Status != statusGranted {
+			return o.reply, o.err // it gave us no vote: nothing to seal
+		}
+		return m.Seal(ctx, g.Value, g.Token)
+	})
+	acks := make(chan outcome, len(s.masters))
+	r.follow(func(_ int, o outcome) { acks <- o })
+	for i := range s.masters {
+		go func() { _, _ = r.run(i) }() // its outcome comes through follow
+	}
+	sealed := 0
+	for range s.masters {
+		o := <-acks
+		switch {
+		case o.err == nil && o.reply.Status == statusSealed:
+			sealed++
+		case o.err == nil && o.reply.Status == "regressed":
+			return &election.RegressedError{Offered: g.Token, Known: o.reply.Token}
+		}
+		if sealed >= s.need {
+			return nil
+		}
+	}
+	if t := r.tally(); len(t.errs) > 0 {
+		return s.failure(t)
+	}
+	return fmt.Errorf("%w: %d of %d still ours when the token was sealed", election.ErrContended, sealed, len(s.masters))
+}
+
+// outcome is what master i answered; only to be asked after its turn.
+func (r *round) outcome(i int) outcome {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.out[i]
+}
+
+// undo releases a failed bid, at each master after its vote has returned or
+// timed out (R10), and only where it may stand.
+func (s *Store) undo(votes *round, b election.Bid) {
+	for i, m := range s.masters {
+		before, done := votes.t.lanes[i].next()
+		s.back.Go(func() {
+			defer close(done)
+			<-before // bounded, as every call is
+			o := votes.outcome(i)
+			if o.reply.Status == statusGranted || vote.Ambiguous(o.err) {
+				m.Undo(b.Value)
+			}
+		})
+	}
+}

@@ -1,0 +1,70 @@
+package quorum
+
+import (
+	"context"
+	"time"
+
+	"incumbent/election"
+	"incumbent/internal/vote"
+)
+
+// Renew implements election.Store. It counts only masters that already held
+// the lease; those that lost it are given it back afterwards, and count from
+// the next renewal on (R12).
+func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, error) {
+	t := termOf(g, len(s.masters))
+	g.State, g.Masters = t, len(s.masters)
+	r := s.newRound(t, statusRenewed, s.bound(ctx, g), func(ctx context.Context, _ int, m *vote.Master) (vote.Reply, error) {
+		return m.Renew(ctx, g)
+	})
+	ok, _ := r.mutex(g.Bid).ExtendContext(context.WithoutCancel(ctx))
+	if ok && ctx.Err() == nil {
+		r.follow(func(i int, o outcome) { s.heal(g, t, i, o) })
+		renewed := g // late outcomes still read g
+		renewed.Held = t.count()
+		return renewed, nil
+	}
+	y := r.tally()
+	if len(s.masters)-y.expired-len(y.held) < s.need {
+		// So many say "not yours" that no majority can still hold it.
+		return g, gone(y)
+	}
+	return g, s.failure(y)
+}
+
+// bound is what a try may take: no longer than ctx allows.
+func (s *Store) bound(ctx context.Context, g election.Grant) time.Duration {
+	d := vote.Bound(g.TTL)
+	if at, ok := ctx.Deadline(); ok {
+		d = min(d, time.Until(at))
+	}
+	return max(d, time.Millisecond)
+}
+
+// heal gives the leader its vote back at a master that had lost it, once a
+// majority was confirmed by masters that had not. It is a message of its own,
+// and never counts for the renewal that caused it.
+func (s *Store) heal(g election.Grant, t *term, i int, o outcome) {
+	if o.err != nil || o.reply.Status != "expired" {
+		return
+	}
+	before, done := t.lanes[i].next()
+	s.back.Go(func() {
+		defer close(done)
+		if before != nil {
+			<-before // bounded, as every call is
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), vote.Bound(g.TTL))
+		defer cancel()
+		r, err := s.masters[i].Reseat(ctx, g)
+		t.set(i, err == nil && r.Status == "reseated")
+	})
+}
+
+// gone says why the lease is not ours.
+func gone(t tally) error {
+	if l, n := t.leader(); n > 0 {
+		return &election.TakenError{By: l}
+	}
+	return election.ErrExpired
+}

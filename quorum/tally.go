@@ -1,0 +1,76 @@
+package quorum
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"incumbent/election"
+	"incumbent/internal/vote"
+)
+
+var errNotUsed = errors.New("quorum: redsync asked for something that a vote is not")
+
+const (
+	statusGranted  = "granted"
+	statusSealed   = "sealed"
+	statusRenewed  = "renewed"
+	statusReleased = "released"
+)
+
+// tally sums up one round.
+type tally struct {
+	yes     []vote.Reply // said what we wanted to hear
+	held    []vote.Reply // somebody else's
+	expired int          // nobody's
+	errs    []error
+}
+
+// token is the largest token that the votes allow, and larger than all that
+// was seen: a refusal shows what its master has issued, too.
+func (t tally) token(floor election.Token) election.Token {
+	top := floor + 1
+	for _, r := range t.yes {
+		top = max(top, r.Token)
+	}
+	for _, r := range t.held {
+		top = max(top, r.Token+1)
+	}
+	return top
+}
+
+// last is the highest token seen in refusals.
+func (t tally) last() (top election.Token) {
+	for _, r := range t.held {
+		top = max(top, r.Token, r.Holder.Token)
+	}
+	return top
+}
+
+// leader is who holds most masters, and how many.
+func (t tally) leader() (l election.Leader, n int) {
+	count := map[string]int{}
+	for _, r := range t.held {
+		count[r.Value]++
+	}
+	for _, r := range t.held {
+		if c := count[r.Value]; c > n || c == n && r.Holder.Token > l.Token {
+			l, n = r.Holder, c
+		}
+	}
+	return l, n
+}
+
+// left is the time until need masters are free. Masters that granted are;
+// those that did not answer do not count.
+func (t tally) left(need int) time.Duration {
+	lefts := make([]time.Duration, len(t.yes), len(t.yes)+len(t.held))
+	for _, r := range t.held {
+		lefts = append(lefts, r.Left)
+	}
+	slices.Sort(lefts)
+	if len(lefts) == 0 {
+		return 0
+	}
+	return lefts[min(need, len(lefts))-1]
+}

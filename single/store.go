@@ -1,0 +1,125 @@
+package single
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"incumbent/election"
+	"incumbent/internal/vote"
+)
+
+// Options of a store. The zero value is usable.
+type Options = vote.Options
+
+// Store keeps the lease of one election on one Redis primary. It implements
+// election.Store and is safe for concurrent use.
+type Store struct {
+	master *vote.Master
+	back   vote.Background
+}
+
+// New makes a store for the named election on client, which may lead to one
+// server, to a primary behind Sentinel, or to a Cluster. The client stays the
+// caller's: close it after the elector. It may have any options; for our calls
+// deadlines count and nothing is sent twice, whatever they say. Nothing is sent
+// before first use.
+func New(client redis.UniversalClient, name string, o Options) (*Store, error) {
+	if client == nil {
+		return nil, errors.New("single: no client")
+	}
+	o, err := o.WithDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("single: %w", err)
+	}
+	keys, err := vote.NewKeys(o.Prefix, name)
+	if err != nil {
+		return nil, fmt.Errorf("single: %w", err)
+	}
+	s := &Store{master: vote.NewMaster(client, keys)}
+	o.Set(s.master)
+	return s, nil
+}
+
+// Check looks at the server and says whether it can serve: reachable, new
+// enough, scripts allowed. It writes nothing.
+func (s *Store) Check(ctx context.Context) error {
+	if err := s.master.Check(ctx); err != nil {
+		return err
+	}
+	return s.master.Inspect(ctx).Err
+}
+
+// Acquire implements election.Store.
+func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, error) {
+	ctx, cancel := context.WithTimeout(ctx, vote.Bound(b.TTL))
+	defer cancel()
+	r, err := s.master.Acquire(ctx, b)
+	switch {
+	case vote.Ambiguous(err):
+		s.back.Go(func() { s.master.Undo(b.Value) })
+		return election.Grant{}, err
+	case err != nil:
+		return election.Grant{}, err
+	case r.Status == "granted":
+		return election.Grant{Bid: b, Token: r.Token, Held: 1, Masters: 1}, nil
+	}
+	return election.Grant{}, &election.HeldError{Holder: r.Holder, Left: r.Left, Last: r.Token}
+}
+
+// Renew implements election.Store.
+func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, error) {
+	ctx, cancel := context.WithTimeout(ctx, vote.Bound(g.TTL))
+	defer cancel()
+	r, err := s.master.Renew(ctx, g)
+	if err == nil && r.Status != "renewed" {
+		err = gone(r)
+	}
+	return g, err
+}
+
+// Release implements election.Store.
+func (s *Store) Release(ctx context.Context, g election.Grant) (election.Released, error) {
+	r, err := s.master.Release(ctx, g.Value, g.Token)
+	if err == nil && r.Status != "released" {
+		err = gone(r)
+	}
+	return election.Released{Waiting: r.Waiting}, err
+}
+
+// gone says why the lease is not ours.
+func gone(r vote.Reply) error {
+	if r.Status == "taken" {
+		return &election.TakenError{By: r.Holder}
+	}
+	return election.ErrExpired
+}
+
+// Inspect implements election.Store.
+func (s *Store) Inspect(ctx context.Context) (election.State, error) {
+	m := s.master.Inspect(ctx)
+	return election.State{Leader: m.Holder, Last: m.Last, Masters: []election.MasterState{m}}, nil
+}
+
+// pingAfter is how long a silent subscription is trusted.
+const pingAfter = 30 * time.Second
+
+// Released implements election.Store.
+func (s *Store) Released(ctx context.Context) (<-chan struct{}, error) {
+	hints := make(chan struct{}, 1)
+	s.back.Go(func() {
+		s.master.Listen(ctx, pingAfter, func(vote.Wake) {
+			select {
+			case hints <- struct{}{}:
+			default: // one hint waits already
+			}
+		})
+	})
+	return hints, nil
+}
+
+// Settle implements election.Store.
+func (s *Store) Settle(ctx context.Context) error { return s.back.Settle(ctx) }
