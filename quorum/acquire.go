@@ -11,7 +11,7 @@ import (
 // Acquire implements election.Store: votes, then seal.
 func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, error) {
 	t := newTerm(len(s.masters))
-	votes := s.newRound(t, statusGranted, vote.Bound(b.TTL), func(ctx context.Context, _ int, m *vote.Master) (vote.Reply, error) {
+	votes := s.newRound(t, statusGranted, bound(ctx, b.TTL), func(ctx context.Context, _ int, m *vote.Master) (vote.Reply, error) {
 		return m.Acquire(ctx, b)
 	})
 	if err := votes.mutex(b).TryLockContext(context.WithoutCancel(ctx)); err != nil {
@@ -19,7 +19,7 @@ func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, er
 		return election.Grant{}, s.refusal(votes.tally())
 	}
 	g := election.Grant{Bid: b, Token: votes.tally().token(b.Floor), Masters: len(s.masters), State: t}
-	if err := s.seal(votes, g); err != nil {
+	if err := s.seal(ctx, votes, g); err != nil {
 		s.undo(votes, b)
 		return election.Grant{}, err
 	}
@@ -52,8 +52,8 @@ func (s *Store) failure(t tally) error {
 // seal writes the token wherever our vote stands, and waits for a majority
 // (R11). A late vote is sealed when it comes in. It refreshes nothing: the term
 // is counted from before the votes.
-func (s *Store) seal(votes *round, g election.Grant) error {
-	r := s.newRound(votes.t, statusSealed, vote.Bound(g.TTL), func(ctx context.Context, i int, m *vote.Master) (vote.Reply, error) {
+func (s *Store) seal(ctx context.Context, votes *round, g election.Grant) error {
+	r := s.newRound(votes.t, statusSealed, bound(ctx, g.TTL), func(ctx context.Context, i int, m *vote.Master) (vote.Reply, error) {
 		if o := votes.outcome(i); o.err != nil || o.reply.Status != statusGranted {
 			return o.reply, o.err // it gave us no vote: nothing to seal
 		}

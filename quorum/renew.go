@@ -14,7 +14,7 @@ import (
 func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, error) {
 	t := termOf(g, len(s.masters))
 	g.State, g.Masters = t, len(s.masters)
-	r := s.newRound(t, statusRenewed, s.bound(ctx, g), func(ctx context.Context, _ int, m *vote.Master) (vote.Reply, error) {
+	r := s.newRound(t, statusRenewed, bound(ctx, g.TTL), func(ctx context.Context, _ int, m *vote.Master) (vote.Reply, error) {
 		return m.Renew(ctx, g)
 	})
 	ok, _ := r.mutex(g.Bid).ExtendContext(context.WithoutCancel(ctx))
@@ -32,9 +32,10 @@ func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, er
 	return g, s.failure(y)
 }
 
-// bound is what a try may take: no longer than ctx allows.
-func (s *Store) bound(ctx context.Context, g election.Grant) time.Duration {
-	d := vote.Bound(g.TTL)
+// bound is what each call of an operation on a lease of that length may take:
+// no longer than ctx allows.
+func bound(ctx context.Context, ttl time.Duration) time.Duration {
+	d := vote.Bound(ttl)
 	if at, ok := ctx.Deadline(); ok {
 		d = min(d, time.Until(at))
 	}

@@ -55,7 +55,7 @@ func (s *Store) Check(ctx context.Context) error {
 
 // Acquire implements election.Store.
 func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, error) {
-	ctx, cancel := context.WithTimeout(ctx, vote.Bound(b.TTL))
+	ctx, cancel := vote.Within(ctx, vote.Bound(b.TTL))
 	defer cancel()
 	r, err := s.master.Acquire(ctx, b)
 	switch {
@@ -72,7 +72,7 @@ func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, er
 
 // Renew implements election.Store.
 func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, error) {
-	ctx, cancel := context.WithTimeout(ctx, vote.Bound(g.TTL))
+	ctx, cancel := vote.Within(ctx, vote.Bound(g.TTL))
 	defer cancel()
 	r, err := s.master.Renew(ctx, g)
 	if err == nil && r.Status != "renewed" {

@@ -139,7 +139,7 @@ func (m *Master) call(ctx context.Context, op string, s Script, args ...any) (Re
 func (m *Master) do(ctx context.Context, op string, f func(context.Context) error) error {
 	m.open.Add(1)
 	defer m.open.Add(-1)
-	bounded, cancel := context.WithTimeout(ctx, m.Timeout)
+	bounded, cancel := Within(ctx, m.Timeout)
 	defer cancel()
 	var err error
 	if m.lane == nil {

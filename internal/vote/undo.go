@@ -24,3 +24,11 @@ func (m *Master) Undo(value string) {
 // Bound is the time that one try of an operation on a lease of that length may
 // take: the rest of the lease must leave room for more.
 func Bound(ttl time.Duration) time.Duration { return max(ttl/4, 10*time.Millisecond) }
+
+// Within is ctx, bounded by d. It costs nothing where ctx ends sooner anyway.
+func Within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if at, ok := ctx.Deadline(); ok && time.Until(at) <= d {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, d)
+}

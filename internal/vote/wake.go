@@ -11,11 +11,6 @@ import (
 // when the subscription was made anew and something may have been missed.
 type Wake struct{ Value string }
 
-// subscriber is what all kinds of go-redis client offer.
-type subscriber interface {
-	Subscribe(ctx context.Context, channels ...string) *redis.PubSub
-}
-
 const (
 	firstPause = 50 * time.Millisecond
 	maxPause   = 5 * time.Second
@@ -39,23 +34,30 @@ func (m *Master) Listen(ctx context.Context, ping time.Duration, heard func(Wake
 	}
 }
 
+// ended is a context that has ended. Reading from an open subscription ignores
+// that, but the client's own reconnecting, which dials under a lock that Close
+// needs too, fails at once: Listen makes a new subscription instead.
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
 // listenOnce keeps one subscription. It reports whether it ever stood.
 func (m *Master) listenOnce(ctx context.Context, ping time.Duration, heard func(Wake)) (stood bool) {
-	s := m.client.(subscriber).Subscribe(ctx)
-	closed := context.AfterFunc(ctx, func() { _ = s.Close() }) // ends a read in progress
-	defer func() {
-		closed()
-		_ = s.Close()
-	}()
+	s := m.client.Subscribe(ctx)
+	defer func() { _ = s.Close() }() // its connection is of no use to anybody else
 	bounded, cancel := context.WithTimeout(ctx, m.Timeout)
 	err := s.Subscribe(bounded, m.keys.Channel)
 	cancel()
 	if err != nil {
 		return false
 	}
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // ends a read in progress
+	defer stop()
 	asked := false
 	for {
-		msg, err := s.ReceiveTimeout(ctx, ping)
+		msg, err := s.ReceiveTimeout(ended, ping)
 		switch v := msg.(type) {
 		case *redis.Subscription:
 			stood = true
@@ -68,7 +70,7 @@ func (m *Master) listenOnce(ctx context.Context, ping time.Duration, heard func(
 			continue
 		}
 		// Silence: one PING must bring an answer within another interval.
-		if ctx.Err() != nil || asked || !isTimeout(err) || s.Ping(ctx) != nil {
+		if ctx.Err() != nil || asked || !isTimeout(err) || s.Ping(ended) != nil {
 			return stood
 		}
 		asked = true

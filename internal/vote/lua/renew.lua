@@ -2,28 +2,32 @@
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local lease = redis.call('GET', KEYS[1])
-local r = redis.call('HMGET', KEYS[2], 'last', 'until', 'holder', 'token', 'ttl', 'ask')
+local r = redis.call('HMGET', KEYS[2], 'last', 'until', 'ask')
 local last = tonumber(r[1] or '0')
 if not last then
   return {'corrupt', now}
 end
+local token = tonumber(ARGV[3])
+if lease == ARGV[1] then
+  local till = math.max(tonumber(r[2] or '0') or 0, now + tonumber(ARGV[2]))
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  if last < token or not r[1] then
+    redis.call('HSET', KEYS[2], 'last', ARGV[3], 'token', ARGV[3], 'until', string.format('%.0f', till))
+  else
+    redis.call('HSET', KEYS[2], 'until', string.format('%.0f', till))
+  end
+  redis.call('PEXPIRE', KEYS[2], ARGV[4])
+  return {'renewed', now, 0, r[3] or ''}
+end
 -- A master that missed the seal learns the token, whoever holds its lease:
 -- raising a record can only make later tokens larger.
-local token = tonumber(ARGV[3])
+if token > last then
+  redis.call('HSET', KEYS[2], 'last', ARGV[3])
+  redis.call('PEXPIRE', KEYS[2], ARGV[4])
+end
 local raised = string.format('%.0f', math.max(last, token))
-if lease ~= ARGV[1] then
-  if token > last then
-    redis.call('HSET', KEYS[2], 'last', raised)
-    redis.call('PEXPIRE', KEYS[2], ARGV[4])
-  end
-  if lease then
-    local left = redis.call('PTTL', KEYS[1])
-    return {'taken', now, raised, lease, left, r[3] or '', r[4] or '0', r[5] or '0'}
-  end
+if not lease then
   return {'expired', now, raised}
 end
-local till = math.max(tonumber(r[2] or '0') or 0, now + tonumber(ARGV[2]))
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-redis.call('HSET', KEYS[2], 'last', raised, 'token', ARGV[3], 'until', string.format('%.0f', till))
-redis.call('PEXPIRE', KEYS[2], ARGV[4])
-return {'renewed', now, raised, r[6] or ''}
+local who = redis.call('HMGET', KEYS[2], 'holder', 'token', 'ttl')
+return {'taken', now, raised, lease, redis.call('PTTL', KEYS[1]), who[1] or '', who[2] or '0', who[3] or '0'}

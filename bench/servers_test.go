@@ -1,0 +1,118 @@
+package bench_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"incumbent/bench"
+	"incumbent/election"
+	"incumbent/quorum"
+	"incumbent/single"
+)
+
+// modes are what every benchmark compares.
+var modes = []struct {
+	name    string
+	masters int
+}{{"single", 1}, {"quorum3", 3}, {"quorum5", 5}}
+
+const (
+	prefix = "incumbent-bench"
+	ttl    = 10 * time.Second
+)
+
+// addresses gives n servers: the user's, or embedded ones.
+func addresses(b *testing.B, n int) []string {
+	b.Helper()
+	if list := os.Getenv(bench.ServersEnv); list != "" {
+		addrs := strings.Split(list, ",")
+		if len(addrs) < n {
+			b.Fatalf("%s lists %d servers: this mode needs %d", bench.ServersEnv, len(addrs), n)
+		}
+		return addrs[:n]
+	}
+	var addrs []string
+	for range n {
+		m := miniredis.NewMiniRedis()
+		m.ClockTTL(true)
+		if err := m.Start(); err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(m.Close)
+		addrs = append(addrs, m.Addr())
+	}
+	return addrs
+}
+
+func connect(b *testing.B, addr string) *redis.Client {
+	b.Helper()
+	c := redis.NewClient(&redis.Options{
+		Addr: addr, Protocol: 2, MaxRetries: -1, ContextTimeoutEnabled: true, DisableIdentity: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	})
+	if err := c.Ping(context.Background()).Err(); err != nil {
+		b.Fatalf("server %s: %v", addr, err)
+	}
+	b.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			b.Error(err)
+		}
+	})
+	return c
+}
+
+// store makes a store on n servers and removes its keys at the end.
+func store(b *testing.B, n int) election.Store {
+	b.Helper()
+	name := fmt.Sprintf("bench-%d-%d", os.Getpid(), time.Now().UnixNano())
+	var clients []redis.UniversalClient
+	for _, addr := range addresses(b, n) {
+		c := connect(b, addr)
+		clients = append(clients, c)
+		b.Cleanup(func() { remove(b, c, name) })
+	}
+	var s election.Store
+	var err error
+	if n == 1 {
+		s, err = single.New(clients[0], name, single.Options{Prefix: prefix})
+	} else {
+		s, err = quorum.New(clients, name, quorum.Options{Prefix: prefix})
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { settle(b, s) })
+	return s
+}
+
+// remove deletes what a benchmark wrote.
+func remove(b *testing.B, c *redis.Client, name string) {
+	key := prefix + ":{" + name + "}:"
+	if err := c.Del(context.Background(), key+"lease", key+"record").Err(); err != nil {
+		b.Error(err)
+	}
+}
+
+func settle(b *testing.B, s election.Store) {
+	ctx, cancel := context.WithTimeout(context.Background(), ttl)
+	defer cancel()
+	if err := s.Settle(ctx); err != nil {
+		b.Error(err)
+	}
+}
+
+// bidder numbers bids, since no value may come twice.
+type bidder int
+
+func (n *bidder) next() election.Bid {
+	*n++
+	return election.Bid{Value: fmt.Sprintf("bench-%d-%d", os.Getpid(), *n), Candidate: election.Candidate{ID: "bench"}, TTL: ttl}
+}
