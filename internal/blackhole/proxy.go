@@ -106,7 +106,7 @@ func (p *Proxy) CutOneWay(dir Direction) { p.cutLinks(dir) }
 
 // Heal ends every cut. What was swallowed is lost for good and would leave a
 // hole in the stream, so the connections that were open during the cut are
-// reset; new ones work. Delays and an armed drop stay. Without a cut Heal does
+// reset; new ones work, and one that still waited to be accepted is new. Delays and an armed drop stay. Without a cut Heal does
 // nothing.
 func (p *Proxy) Heal() {
 	p.mu.Lock()

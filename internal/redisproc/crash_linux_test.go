@@ -43,9 +43,7 @@ func TestServerDiesWithItsProgram(t *testing.T) {
 	if _, err := conn.Read(make([]byte, 1)); err == nil || os.IsTimeout(err) {
 		t.Fatalf("the server has outlived its program: %v", err)
 	}
-	if !refused(addr) {
-		t.Errorf("something still listens at %s", addr)
-	}
+	eventually(t, "nobody listens any more", func() bool { return refused(addr) }) // closed in any order
 }
 
 // The kernel ties the death signal to the thread that forked. The thread of
@@ -61,18 +59,10 @@ func TestServerOutlivesCallingThread(t *testing.T) {
 	})
 	noErr(t, err)
 	defer s.Stop()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.After(patience); ; {
-		if _, err := os.Stat(fmt.Sprintf("/proc/self/task/%d", tid)); os.IsNotExist(err) {
-			break
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatal("the thread did not end")
-		}
-	}
+	eventually(t, "end of the thread", func() bool {
+		_, err := os.Stat(fmt.Sprintf("/proc/self/task/%d", tid))
+		return os.IsNotExist(err)
+	})
 	noErr(t, client(t, s).Ping(ctx(t)).Err())
 }
 
@@ -92,4 +82,19 @@ func onMortalThread(t *testing.T, f func()) {
 		f() // still locked at the end, which ends the thread
 	}()
 	<-done
+}
+
+// eventually waits until ok reports true.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(patience)
+	for !ok() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
 }
