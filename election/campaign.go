@@ -64,6 +64,7 @@ type campaign struct {
 	trouble string // what was logged last, so that it is logged on change only
 	splits  int    // bids lost in a row to split votes
 	errs    int    // bids lost in a row to errors
+	deaf    bool   // the next wait is not cut short by a hint
 }
 
 func (c *campaign) run(ctx context.Context) (*Term, error) {
@@ -78,6 +79,9 @@ func (c *campaign) run(ctx context.Context) (*Term, error) {
 			return t, nil
 		}
 		if errors.Is(err, ErrClosed) || ctx.Err() != nil {
+			if err == ctx.Err() { // the bid was abandoned: the one before says more
+				err = firstOf(err, last)
+			}
 			return nil, notAcquired(ctx, err)
 		}
 		c.e.emit(Event{Kind: BidRefused, Err: err})
@@ -109,7 +113,9 @@ func notAcquired(ctx context.Context, err error) error {
 			parts = append(parts, cause)
 		}
 	}
-	if err != nil && !errors.Is(err, ctx.Err()) {
+	// Compared as it is: a master's time-out matches the context's error too,
+	// and must not be swallowed.
+	if err != nil && err != ctx.Err() {
 		parts = append(parts, fmt.Errorf("last try: %w", err))
 	}
 	return &joined{parts}
@@ -147,6 +153,7 @@ func (c *campaign) try(ctx context.Context) (*Term, error) {
 	}
 	result := make(chan outcome) // unbuffered: either taken, or known to be abandoned
 	abandoned := make(chan struct{})
+	used := make(chan bool, 1) // whether a term that was taken has started
 	if !e.addWork() {
 		return nil, ErrClosed
 	}
@@ -155,10 +162,13 @@ func (c *campaign) try(ctx context.Context) (*Term, error) {
 		o := e.bid(ctx)
 		select {
 		case result <- o:
-		case <-abandoned:
-			if o.term != nil {
-				e.discard(o.term)
+			if o.term == nil || <-used {
+				return
 			}
+		case <-abandoned:
+		}
+		if o.term != nil {
+			e.discard(o.term) // here, where Close waits for it and the caller does not
 		}
 	}()
 	select {
@@ -166,7 +176,12 @@ func (c *campaign) try(ctx context.Context) (*Term, error) {
 		if o.term == nil {
 			return nil, o.err
 		}
-		return c.e.start(ctx, o.term)
+		err := e.start(ctx, o.term)
+		used <- err == nil
+		if err != nil {
+			return nil, err
+		}
+		return o.term, nil
 	case <-ctx.Done():
 		close(abandoned)
 		return nil, ctx.Err()
@@ -191,9 +206,12 @@ func (e *elector) bid(ctx context.Context) outcome {
 	t := e.newTerm(g, sent)
 	close(t.renewer) // nothing renews it yet
 	took := e.clock.Now().Sub(sent)
+	// More than b.Floor if a fence spoke up meanwhile; equal to the grant's own if
+	// somebody asked who leads.
+	known := e.known()
 	switch {
-	case g.Token <= b.Floor || g.Token > MaxToken:
-		err = &RegressedError{Offered: g.Token, Known: b.Floor}
+	case g.Token <= b.Floor || g.Token < known || g.Token > MaxToken:
+		err = &RegressedError{Offered: g.Token, Known: known}
 	case took >= e.opt.TTL-drift(e.opt.TTL)-e.opt.StepDown:
 		// R1: the reply is handled only now; what is left is no term.
 		err = fmt.Errorf("%w: it took %s of a TTL of %s", ErrTooSlow, took, e.opt.TTL)
@@ -227,17 +245,15 @@ func (e *elector) discard(t *Term) {
 
 // start makes a granted term the current one, unless the campaign ended in the
 // same instant.
-func (e *elector) start(ctx context.Context, t *Term) (*Term, error) {
+func (e *elector) start(ctx context.Context, t *Term) error {
 	e.mu.Lock()
 	switch {
 	case e.isClosed:
 		e.mu.Unlock()
-		e.discard(t)
-		return nil, ErrClosed
+		return ErrClosed
 	case ctx.Err() != nil:
 		e.mu.Unlock()
-		e.discard(t)
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	t.renewer = make(chan struct{})
 	e.emit(Event{
@@ -249,7 +265,7 @@ func (e *elector) start(ctx context.Context, t *Term) (*Term, error) {
 	e.work.Add(1)
 	e.mu.Unlock()
 	t.run()
-	return t, nil
+	return nil
 }
 
 // courtesy is how long standbys that this elector woke by resigning go first.
@@ -261,8 +277,12 @@ func (c *campaign) courtesy() time.Duration {
 
 // wait sleeps until d has passed, a hint came, ctx ended or the elector closed.
 func (c *campaign) wait(ctx context.Context, d time.Duration) error {
+	hints := c.hints
+	if c.deaf {
+		hints = nil
+	}
 	if d > 0 {
-		sleep(ctx, c.e.clock, d, c.hints, c.e.closing)
+		sleep(ctx, c.e.clock, d, hints, c.e.closing)
 	}
 	select {
 	case <-c.e.closing:
@@ -278,13 +298,16 @@ func (c *campaign) wait(ctx context.Context, d time.Duration) error {
 func (c *campaign) after(ctx context.Context, err error) time.Duration {
 	c.note(err)
 	ttl := c.e.opt.TTL
+	// A lease whose token was refused was given back, which wakes this campaign
+	// too: heeding that would be a loop without a pause.
+	c.deaf = errors.Is(err, ErrTokenRegressed)
 	var held *HeldError
 	switch {
 	case errors.As(err, &held):
 		c.splits, c.errs = 0, 0
 		c.subscribe(ctx)
-		if held.Left <= 0 {
-			return ttl
+		if held.Left <= 0 || held.Left > ttl {
+			return ttl // a leader with a longer TTL may resign and the wake-up be lost
 		}
 		// The server expires in milliseconds; the spread keeps standbys of one
 		// leader from splitting the vote at the same instant.
@@ -355,6 +378,9 @@ func troubleKind(err error) string {
 	var m *MasterError
 	if errors.As(err, &m) {
 		return m.Kind.Error()
+	}
+	if errors.Is(err, ErrTooSlow) {
+		return ErrTooSlow.Error() // without how long it took
 	}
 	return err.Error()
 }

@@ -35,8 +35,10 @@
 //     larger token.
 //  7. Run gives the lease back only after the work has returned, with a context
 //     of its own, after Valid is false; after a panic too.
-//  8. Tokens strictly increase. A candidate that can see that one would not does
-//     not lead with it (ErrTokenRegressed).
+//  8. Tokens strictly increase, as long as one record of the last token survives
+//     in the store (in a quorum: in every majority), or the servers' clocks
+//     disagree by less than the time since that token. A candidate that can see
+//     that one would not increase does not lead with it (ErrTokenRegressed).
 //  9. Zero leaders is acceptable, two is not.
 //  10. A standby sleeps until the lease can be free or a release wakes it, and
 //     looks about once a TTL besides. Being woken wins nothing: it must acquire.

@@ -92,6 +92,13 @@ func (e *elector) saw(t Token) {
 	e.mu.Unlock()
 }
 
+// known is the highest token known.
+func (e *elector) known() Token {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.floor
+}
+
 // random is a uniform number in [0, 1).
 func (e *elector) random() float64 { return float64(e.opt.Random()>>11) / (1 << 53) }
 

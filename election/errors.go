@@ -79,6 +79,9 @@ var (
 	// ErrForeignKey: a key of the election holds something that this library
 	// did not write: another type, or a record that cannot be read.
 	ErrForeignKey = errors.New("key has foreign content")
+	// ErrTokenSpent: the next token would not fit in 53 bits: something else
+	// wrote a huge one.
+	ErrTokenSpent = errors.New("tokens are used up")
 	// ErrNoExpiry: the lease key has no expiry, so it would never become free.
 	ErrNoExpiry = errors.New("lease key without expiry")
 	// ErrClientClosed: the Redis client was closed by its owner.

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"time"
 )
@@ -55,8 +56,8 @@ type Options struct {
 
 	// Clock is where time comes from. nil means SystemClock.
 	Clock Clock
-	// Random gives uniformly random numbers for bid values and for jitter. nil
-	// means a cryptographic source. It exists to make simulations repeatable: a
+	// Random gives uniformly random numbers for bid values and for jitter, also
+	// to several goroutines at once. nil means a cryptographic source. It exists to make simulations repeatable: a
 	// source that repeats itself breaks ownership.
 	Random func() uint64
 }
@@ -146,7 +147,7 @@ func secureRandom() uint64 {
 func (o Options) candidate() Candidate {
 	host, _ := os.Hostname() // an unknown host name is shown as such
 	c := Candidate{
-		ID: o.ID, Host: host, PID: os.Getpid(), Metadata: o.Metadata,
+		ID: o.ID, Host: host, PID: os.Getpid(), Metadata: maps.Clone(o.Metadata), // the caller may change its own
 		Instance: fmt.Sprintf("%016x", o.Random()),
 	}
 	if c.ID == "" {

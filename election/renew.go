@@ -3,6 +3,7 @@ package election
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -36,7 +37,7 @@ func (t *Term) watch() {
 func (t *Term) keep() {
 	defer t.e.work.Done()
 	defer close(t.renewer)
-	due := t.start
+	due := t.sent // like the deadline: after a slow bid there is less time left
 	for {
 		due = due.Add(renewAfter(t.e.opt.Renew, t.e.random()))
 		for try := 0; ; try++ {
@@ -119,6 +120,7 @@ func (t *Term) renew(due time.Time) (sent time.Time, ok bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tryTimeout(old.Sub(sent), t.grant.TTL))
 	defer cancel()
+	t.expectAnswer()
 	g, err := t.e.store.Renew(ctx, t.grant)
 	ev := Event{
 		Kind: Renewed, Token: t.Token(), Took: t.e.clock.Now().Sub(sent), Lag: sent.Sub(due),
@@ -158,6 +160,19 @@ func (t *Term) extend(sent time.Time, g Grant) bool {
 	return true
 }
 
+// errNoAnswer is what is known of a renewal while it is in flight.
+var errNoAnswer = fmt.Errorf("no answer to a renewal: %w", ErrUnreachable)
+
+// expectAnswer notes that a renewal is in flight: should the term lapse now,
+// silence is why, even if the call hangs and never tells.
+func (t *Term) expectAnswer() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.trouble == nil {
+		t.trouble = errNoAnswer
+	}
+}
+
 func (t *Term) setTrouble(err error) {
 	t.mu.Lock()
 	t.trouble = err
@@ -184,7 +199,7 @@ func (t *Term) checkHealth() {
 		t.stop(&Loss{Token: t.Token(), Reason: ErrMaxTerm}, t.e.opt.Grace)
 	}
 	health := t.e.opt.Health
-	if health == nil || t.isOver() {
+	if health == nil || t.Loss() != nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(t.ctx.Context)

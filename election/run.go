@@ -70,7 +70,10 @@ func Run(ctx context.Context, e Elector, work func(ctx context.Context, t *Term)
 func (t *Term) do(ctx context.Context, work func(context.Context, *Term) error) (done bool, err error) {
 	finished := make(chan struct{})
 	if !t.begin(finished) {
-		return false, nil // Close came first; the next campaign says so
+		// Close came first, or the term was over at once. Should ctx end now, no
+		// campaign would follow that gives the lease back.
+		t.giveBack(ctx)
+		return false, nil
 	}
 	defer close(finished)
 	// Deferred, so that the lease is given back even if work calls Goexit.

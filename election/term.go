@@ -18,7 +18,8 @@ type Term struct {
 	e     *elector
 	ctx   termContext
 	end   context.CancelCauseFunc
-	start time.Time
+	sent  time.Time // before the request that won it
+	start time.Time // when its answer was handled
 
 	mu       sync.Mutex
 	grant    Grant
@@ -58,7 +59,7 @@ func (c termContext) Done() <-chan struct{} {
 func (e *elector) newTerm(g Grant, sent time.Time) *Term {
 	inner, end := context.WithCancelCause(context.Background())
 	t := &Term{
-		e: e, end: end, grant: g, start: e.clock.Now(), deadline: deadline(sent, g.TTL),
+		e: e, end: end, grant: g, sent: sent, start: e.clock.Now(), deadline: deadline(sent, g.TTL),
 		over: make(chan struct{}), renewer: make(chan struct{}), release: make(chan struct{}, 1),
 	}
 	t.ctx = termContext{inner, t}
@@ -117,11 +118,11 @@ func (t *Term) Loss() *Loss {
 // success it returns nil.
 func (t *Term) Resign(ctx context.Context) error { return t.resign(ctx, ErrResigned) }
 
-// Fenced ends the term because a guarded resource knows a higher token, and
-// makes sure that this elector leads next time with a larger one.
+// Fenced ends the term at once because a guarded resource knows a higher token,
+// and makes sure that this elector leads next time with a larger one.
 func (t *Term) Fenced(higher Token) {
 	t.e.saw(higher)
-	t.stop(&Loss{Token: t.Token(), Reason: ErrFenced, Err: fmt.Errorf("a resource has seen token %d", higher)}, 0)
+	t.finish(&Loss{Token: t.Token(), Reason: ErrFenced, Err: fmt.Errorf("a resource has seen token %d", higher)})
 }
 
 // check applies the clock: the context is done StepDown before the deadline,
@@ -252,6 +253,7 @@ func (e *elector) yield(r Released) {
 // conclude ends the term for Close: at once for a term from Campaign, after
 // the work has returned for one from Run.
 func (t *Term) conclude(ctx context.Context) error {
+	t.check() // a term that lapsed before has that reason
 	t.stop(&Loss{Token: t.Token(), Reason: ErrResigned}, t.e.opt.Grace)
 	t.mu.Lock()
 	working := t.working

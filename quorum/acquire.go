@@ -3,34 +3,69 @@ package quorum
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"incumbent/election"
 	"incumbent/internal/vote"
 )
 
-// Acquire implements election.Store: votes, then seal.
+// Acquire implements election.Store: votes, then seal. When ctx ends first both
+// run to their end in the background, and what they won is undone.
 func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, error) {
-	t := newTerm(len(s.masters))
-	votes := s.newRound(t, statusGranted, bound(ctx, b.TTL), func(ctx context.Context, _ int, m *vote.Master) (vote.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return election.Grant{}, fmt.Errorf("acquire not sent: %w", err)
+	}
+	votes := s.newRound(newTerm(len(s.masters)), statusGranted, bound(ctx, b.TTL), func(ctx context.Context, _ int, m *vote.Master) (vote.Reply, error) {
 		return m.Acquire(ctx, b)
 	})
-	if err := votes.mutex(b).TryLockContext(context.WithoutCancel(ctx)); err != nil {
+	var g election.Grant
+	var err error
+	won := make(chan struct{}) // unbuffered: either taken, or known to be abandoned
+	lost := make(chan struct{})
+	abandoned := make(chan struct{})
+	s.back.Go(func() {
+		if g, err = s.elect(ctx, votes, b); err == nil {
+			select {
+			case won <- struct{}{}:
+				return
+			case <-abandoned:
+			}
+		}
 		s.undo(votes, b)
-		return election.Grant{}, s.refusal(votes.tally())
+		close(lost)
+	})
+	select {
+	case <-won:
+		return g, nil
+	case <-lost:
+		return election.Grant{}, err
+	case <-ctx.Done():
+		close(abandoned)
+		return election.Grant{}, s.failure(votes.unanswered(ctx))
 	}
-	g := election.Grant{Bid: b, Token: votes.tally().token(b.Floor), Masters: len(s.masters), State: t}
+}
+
+// elect gathers the votes and seals the token that they lead to.
+func (s *Store) elect(ctx context.Context, votes *round, b election.Bid) (election.Grant, error) {
+	start := time.Now()
+	if err := votes.mutex(b).TryLock(); err != nil {
+		return election.Grant{}, s.refusal(votes.tally(), b, time.Since(start))
+	}
+	g := election.Grant{Bid: b, Token: votes.tally().token(b.Floor), Masters: len(s.masters), State: votes.t}
 	if err := s.seal(ctx, votes, g); err != nil {
-		s.undo(votes, b)
 		return election.Grant{}, err
 	}
 	granted := g // late seals still read g
-	granted.Held = t.count()
+	granted.Held = votes.t.count()
 	return granted, nil
 }
 
-// refusal says why there was no majority. Only what answered can be held by
-// somebody else.
-func (s *Store) refusal(t tally) error {
+// refusal says why there was no majority, or none in time. Only what answered
+// can be held by somebody else.
+func (s *Store) refusal(t tally, b election.Bid, took time.Duration) error {
+	if len(t.yes) >= s.need {
+		return fmt.Errorf("%w: it took %s of a TTL of %s", election.ErrTooSlow, took, b.TTL)
+	}
 	if len(t.yes)+len(t.held) < s.need {
 		return s.failure(t)
 	}
@@ -99,7 +134,7 @@ func (s *Store) undo(votes *round, b election.Bid) {
 			defer close(done)
 			<-before // bounded, as every call is
 			o := votes.outcome(i)
-			if o.reply.Status == statusGranted || vote.Ambiguous(o.err) {
+			if o.reply.Status == statusGranted || vote.MayStand(o.err) {
 				m.Undo(b.Value)
 			}
 		})

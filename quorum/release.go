@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"context"
+	"fmt"
 
 	"incumbent/election"
 	"incumbent/internal/vote"
@@ -12,23 +13,20 @@ import (
 func (s *Store) Release(ctx context.Context, g election.Grant) (election.Released, error) {
 	t := termOf(g, len(s.masters))
 	if err := ctx.Err(); err != nil {
-		return election.Released{}, err
+		return election.Released{}, fmt.Errorf("release not sent: %w", err)
 	}
+	t.release()
 	// Twice the timeout: a release may have to wait for the call before it.
 	r := s.newRound(t, statusReleased, 2*s.masters[0].Timeout, func(ctx context.Context, i int, m *vote.Master) (vote.Reply, error) {
 		reply, err := m.Release(ctx, g.Value, g.Token)
 		return t.again(i, reply, err)
 	})
-	result := make(chan struct{})
-	var ok bool
-	go func() { // bounded, as every call is
-		defer close(result)
-		ok, _ = r.mutex(g.Bid).UnlockContext(context.WithoutCancel(ctx))
-	}()
-	select {
-	case <-result:
-	case <-ctx.Done():
-		return election.Released{}, s.failure(tally{errs: append(r.tally().errs, ctx.Err())})
+	ok, err := r.decide(ctx, func(ctx context.Context) bool {
+		ok, _ := r.mutex(g.Bid).UnlockContext(ctx) // the round keeps the errors
+		return ok
+	})
+	if err != nil {
+		return election.Released{}, err
 	}
 	y := r.tally()
 	var released election.Released

@@ -17,8 +17,14 @@ func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, er
 	r := s.newRound(t, statusRenewed, bound(ctx, g.TTL), func(ctx context.Context, _ int, m *vote.Master) (vote.Reply, error) {
 		return m.Renew(ctx, g)
 	})
-	ok, _ := r.mutex(g.Bid).ExtendContext(context.WithoutCancel(ctx))
-	if ok && ctx.Err() == nil {
+	ok, err := r.decide(ctx, func(ctx context.Context) bool {
+		ok, _ := r.mutex(g.Bid).ExtendContext(ctx) // the round keeps the errors
+		return ok
+	})
+	if err != nil {
+		return g, err
+	}
+	if ok {
 		r.follow(func(i int, o outcome) { s.heal(g, t, i, o) })
 		renewed := g // late outcomes still read g
 		renewed.Held = t.count()
@@ -49,7 +55,10 @@ func (s *Store) heal(g election.Grant, t *term, i int, o outcome) {
 	if o.err != nil || o.reply.Status != "expired" {
 		return
 	}
-	before, done := t.lanes[i].next()
+	before, done, ok := t.nextUnlessReleased(i)
+	if !ok {
+		return
+	}
 	s.back.Go(func() {
 		defer close(done)
 		if before != nil {

@@ -101,6 +101,44 @@ func (r *round) turn(ctx context.Context, i int) error {
 	}
 }
 
+// decide lets redsync count, and returns early when ctx ends: the calls of the
+// round go on.
+func (r *round) decide(ctx context.Context, count func(context.Context) bool) (ok bool, err error) {
+	decided := make(chan bool, 1)
+	r.s.back.Go(func() { decided <- count(context.WithoutCancel(ctx)) }) // bounded, as every call is
+	select {
+	case ok = <-decided:
+		return ok, nil
+	case <-ctx.Done():
+		return false, r.s.failure(r.unanswered(ctx))
+	}
+}
+
+// ops names a round's operation by the answer that it hopes for.
+var ops = map[string]string{
+	statusGranted: "acquire", statusSealed: "seal", statusRenewed: "renew", statusReleased: "release",
+}
+
+// unanswered is the tally of a round whose caller's ctx ended first.
+func (r *round) unanswered(ctx context.Context) tally {
+	t := r.tally()
+	cause := fmt.Errorf("no answer within the caller's deadline: %w", ctx.Err())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := len(t.errs)
+	for i, o := range r.out {
+		if !o.known {
+			t.errs = append(t.errs, &election.MasterError{
+				Master: r.s.masters[i].Name, Op: ops[r.yes], Kind: election.ErrUnreachable, Err: cause,
+			})
+		}
+	}
+	if len(t.errs) == before {
+		t.errs = append(t.errs, cause)
+	}
+	return t
+}
+
 func (r *round) record(i int, o outcome) {
 	r.t.set(i, o.err == nil && o.reply.Status == r.yes && r.yes != statusReleased)
 	r.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 
@@ -50,11 +51,12 @@ func New(clients []redis.UniversalClient, name string, o Options) (*Store, error
 			return nil, fmt.Errorf("quorum: master %d of %d: no client", i+1, len(clients))
 		}
 		m := vote.NewMaster(c, keys)
-		if seen[m.Name] {
+		if seen[m.Name] && strings.Contains(m.Name, ":") { // what has no address cannot be compared
 			return nil, fmt.Errorf("quorum: master %s: given twice: each master has one vote", m.Name)
 		}
 		seen[m.Name] = true
 		o.Set(m)
+		m.Seals = true
 		s.masters = append(s.masters, m)
 	}
 	if len(clients)%2 == 0 {
@@ -107,7 +109,10 @@ func (s *Store) Inspect(ctx context.Context) (election.State, error) {
 	var t tally
 	for _, m := range st.Masters {
 		st.Last = max(st.Last, m.Last)
-		if m.Holder != nil {
+		switch {
+		case m.Holder == nil && m.Reachable:
+			t.yes = append(t.yes, vote.Reply{})
+		case m.Holder != nil:
 			t.held = append(t.held, vote.Reply{Value: m.Value, Holder: *m.Holder, Left: m.Holder.Left, Token: m.Last})
 		}
 	}

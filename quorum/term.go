@@ -14,6 +14,7 @@ type term struct {
 	mu     sync.Mutex
 	held   []bool
 	undone []bool // a release was sent that may have been applied
+	over   bool   // a release was asked for: nothing is healed any more
 }
 
 func newTerm(masters int) *term {
@@ -27,6 +28,25 @@ func termOf(g election.Grant, masters int) *term {
 		return t
 	}
 	return newTerm(masters)
+}
+
+// release notes that the term is given back.
+func (t *term) release() {
+	t.mu.Lock()
+	t.over = true
+	t.mu.Unlock()
+}
+
+// nextUnlessReleased takes a place in the lane of master i, so that it comes
+// before any release; not ok when one was asked for already.
+func (t *term) nextUnlessReleased(i int) (before <-chan struct{}, done chan struct{}, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over {
+		return nil, nil, false
+	}
+	before, done = t.lanes[i].next()
+	return before, done, true
 }
 
 func (t *term) set(i int, held bool) {

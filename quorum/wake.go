@@ -14,9 +14,9 @@ const pingAfter = 30 * time.Second
 // Released implements election.Store. A release wakes a standby once a majority
 // of masters has announced it: a bid that comes earlier would only split votes.
 func (s *Store) Released(ctx context.Context) (<-chan struct{}, error) {
-	w := &waker{need: s.need, hints: make(chan struct{}, 1), heard: map[string]map[int]bool{}, stood: map[int]bool{}}
+	w := &waker{need: s.need, hints: make(chan struct{}, 1), heard: map[string]map[int]bool{}}
 	for i, m := range s.masters {
-		s.back.Go(func() {
+		s.back.While(ctx, func() {
 			m.Listen(ctx, pingAfter, func(k vote.Wake) { w.add(i, k.Value) })
 		})
 	}
@@ -30,34 +30,34 @@ type waker struct {
 
 	mu    sync.Mutex
 	heard map[string]map[int]bool // lease value to masters that announced its release
-	stood map[int]bool            // masters that were subscribed to once
+	order []string                // the values in heard, oldest first
 }
 
 // maxHeard bounds what is remembered of releases that never reached a majority.
 const maxHeard = 64
 
-// add notes that master i announced the release of value, or was (again)
-// subscribed to when value is "".
+// add notes that master i announced the release of value, or was subscribed to
+// when value is "": that counts likewise, since only a majority that was away
+// can have announced what this standby missed.
 func (w *waker) add(i int, value string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if value == "" {
-		again := w.stood[i]
-		w.stood[i] = true
-		if again || len(w.stood) == w.need {
-			w.hint()
+	by := w.heard[value]
+	if by == nil {
+		by = map[int]bool{}
+		w.heard[value] = by
+		w.order = append(w.order, value)
+		if len(w.order) > maxHeard {
+			delete(w.heard, w.order[0])
+			w.order = w.order[1:]
 		}
-		return
 	}
-	if len(w.heard) >= maxHeard {
-		clear(w.heard)
-	}
-	if w.heard[value] == nil {
-		w.heard[value] = map[int]bool{}
-	}
-	w.heard[value][i] = true
-	if len(w.heard[value]) == w.need {
+	by[i] = true
+	if len(by) == w.need {
 		w.hint()
+		if value == "" {
+			clear(by) // from here on, what is made again
+		}
 	}
 }
 

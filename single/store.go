@@ -59,7 +59,7 @@ func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, er
 	defer cancel()
 	r, err := s.master.Acquire(ctx, b)
 	switch {
-	case vote.Ambiguous(err):
+	case vote.MayStand(err):
 		s.back.Go(func() { s.master.Undo(b.Value) })
 		return election.Grant{}, err
 	case err != nil:
@@ -110,7 +110,7 @@ const pingAfter = 30 * time.Second
 // Released implements election.Store.
 func (s *Store) Released(ctx context.Context) (<-chan struct{}, error) {
 	hints := make(chan struct{}, 1)
-	s.back.Go(func() {
+	s.back.While(ctx, func() {
 		s.master.Listen(ctx, pingAfter, func(vote.Wake) {
 			select {
 			case hints <- struct{}{}:

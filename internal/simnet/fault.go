@@ -202,8 +202,7 @@ type drop struct {
 // dropped counts down and reports whether this reply is to be lost.
 func (m *Master) dropped(host, command string) (Loss, bool) {
 	for i, d := range m.drops {
-		setUp := command == "HELLO" || command == "AUTH" || command == "SELECT" || command == "CLIENT"
-		if d.host != host || (d.command != command && (d.command != "" || setUp)) {
+		if d.host != host || (d.command != command && (d.command != "" || setsUp(command))) {
 			continue
 		}
 		if d.left--; d.left == 0 {

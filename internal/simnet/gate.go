@@ -17,6 +17,7 @@ type waiter struct {
 // [World.Gate]. What had been sent before is not affected, and what arrives is
 // kept by the kernel. A deadline that passed meanwhile fails its call on waking,
 // even if data had come in time; a write that was about to happen still happens.
+// A host must be thawed before anybody waits for its goroutines to end.
 func (w *World) Freeze(host string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

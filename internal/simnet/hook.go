@@ -91,6 +91,8 @@ func (m *Master) hookScript(p *server.Peer, cmd string, args []string) bool {
 		p.WriteBulk(m.info(args))
 	case "PUBLISH":
 		m.publish(p, args)
+	case "EVAL", "EVALSHA", "SCRIPT": // never from within a script
+		return !m.loading && m.evalCommand(p, cmd, args)
 	default:
 		return false
 	}
@@ -119,6 +121,8 @@ func (m *Master) hookSession(ses *session, cmd string, args []string) bool {
 		}
 	case "EXEC":
 		return m.abort(ses)
+	case "EVAL", "EVALSHA", "SCRIPT":
+		return !ses.multi && m.evalCommand(p, cmd, args)
 	default:
 		return false
 	}

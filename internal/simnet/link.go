@@ -1,8 +1,6 @@
 package simnet
 
-import (
-	"time"
-)
+import "time"
 
 // direction of a segment.
 type direction int
@@ -38,6 +36,9 @@ type link struct {
 	conns   []*conn
 	ports   int
 	bytes   [2]int64
+
+	failed   int64 // when a prompt dial last failed
+	failures int   // in that instant
 }
 
 // link returns the link between h and m. w.mu is held.
@@ -63,6 +64,10 @@ func (w *World) link(h *host, m *Master) *link {
 // passable reports whether segments get through in that direction.
 func (l *link) passable(d direction) bool {
 	return !l.cut[d] && !l.host.isolated
+}
+
+func (l *link) deadlineResidue() int64 {
+	return (l.residue + residueDeadline) % l.w.modulus
 }
 
 // delay draws the time that a segment of that key travels when sent now. It is

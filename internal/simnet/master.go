@@ -32,6 +32,8 @@ type Master struct {
 	current     *session // whose command is being executed; nil for Do
 	currentKey  uint64
 	subscribers []*conn
+	scripts     map[string]string // sources by sha
+	loading     bool              // miniredis is told of a script
 	drops       []*drop
 	counts      map[count]int
 
@@ -69,7 +71,7 @@ func (w *World) AddMaster(name string) *Master {
 		addr:   &net.TCPAddr{IP: net.IPv4(10, 0, byte(n>>8), byte(n)), Port: 6379},
 		order:  1<<63 | uint64(n),
 		redis:  newRedis(),
-		counts: map[count]int{},
+		counts: map[count]int{}, scripts: map[string]string{},
 	}
 	now := time.Now()
 	m.clock = serverClock{real: now, shown: now}
@@ -286,9 +288,9 @@ func (m *Master) flushScripts() {
 // do executes a command that comes from nowhere, and returns the raw reply.
 func (m *Master) do(args ...string) []byte {
 	var out bytes.Buffer
-	buf := bufio.NewWriter(&out)
+	p := server.NewPeer(bufio.NewWriter(&out))
 	m.redis.SetTime(m.clock.at(time.Now()))
-	m.redis.Server().Dispatch(server.NewPeer(buf), args)
-	buf.Flush()
+	m.redis.Server().Dispatch(p, args)
+	p.Flush()
 	return out.Bytes()
 }

@@ -170,3 +170,83 @@ func TestSubscriberPings(t *testing.T) {
 		}
 	})
 }
+
+// A PubSub that reconnects holds a mutex that Close wants. Should the bubble's
+// clock stop over that, this test never ends.
+func TestClosingASubscriptionNeverStopsTheClock(t *testing.T) {
+	for name, strike := range map[string]func(w *simnet.World, m *simnet.Master){
+		"cut":    func(w *simnet.World, m *simnet.Master) { w.Disconnect("a", m); w.Cut("a", m) },
+		"crash":  func(w *simnet.World, m *simnet.Master) { m.Crash() },
+		"hang":   func(w *simnet.World, m *simnet.Master) { w.Disconnect("a", m); m.Hang() },
+		"freeze": func(w *simnet.World, m *simnet.Master) { w.Freeze("a") },
+		"frozen": func(w *simnet.World, m *simnet.Master) { w.Disconnect("a", m); w.Freeze("a") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			pair(t, func(t *testing.T, w *simnet.World, m *simnet.Master, c *redis.Client) {
+				for pause := time.Duration(1); pause < 10*time.Second; pause *= 7 {
+					s := c.Subscribe(ctx, "c")
+					ended := make(chan struct{})
+					go func() {
+						defer close(ended)
+						for range s.Channel() {
+						}
+					}()
+					time.Sleep(5 * time.Millisecond)
+					strike(w, m)
+					time.Sleep(pause)
+					if err := s.Close(); err != nil {
+						t.Error(err)
+					}
+					w.Thaw("a")
+					<-ended
+					w.Heal("a", m)
+					m.Restart(false)
+				}
+			})
+		})
+	}
+}
+
+func TestSubscribeInALoopWithoutAPause(t *testing.T) {
+	pair(t, func(t *testing.T, w *simnet.World, m *simnet.Master, c *redis.Client) {
+		m.Crash()
+		until := time.Now().Add(10 * time.Millisecond)
+		n := 0
+		for ; time.Now().Before(until); n++ {
+			s := c.Subscribe(ctx, "c")
+			if _, err := s.Receive(ctx); err == nil {
+				t.Fatal("a crashed master answered")
+			}
+			s.Close()
+		}
+		if n > 2000 {
+			t.Errorf("%d attempts in 10 ms", n)
+		}
+	})
+}
+
+func TestSubscriptionHandshakeIsTraced(t *testing.T) {
+	pair(t, func(t *testing.T, w *simnet.World, m *simnet.Master, c *redis.Client) {
+		var trace []string
+		w.OnCommand(func(cmd simnet.Command) { trace = append(trace, cmd.Args[0]) })
+		start := time.Now()
+		s := c.Subscribe(ctx, "c")
+		defer s.Close()
+		if d := time.Since(start); d != 0 {
+			t.Errorf("the handshake took %v", d)
+		}
+		if _, err := s.Receive(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(trace, " "); got != "hello subscribe" {
+			t.Errorf("trace = %q", got)
+		}
+		m.Intercept(func(string, []string) (string, bool) { return "LOADING", true })
+		if err := s.Ping(ctx); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Receive(ctx); err == nil || err.Error() != "LOADING" {
+			t.Errorf("PING: %v", err)
+		}
+	})
+}

@@ -15,7 +15,7 @@ func parseCommand(b []byte) (args []string, n int, err error) {
 	if n == 0 || err != nil {
 		return nil, 0, err
 	}
-	args = make([]string, 0, max(count, 0))
+	args = make([]string, 0, min(max(count, 0), 64))
 	for range count {
 		size, m, err := parseNumber(b[n:], '$')
 		if m == 0 || err != nil {

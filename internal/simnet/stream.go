@@ -34,6 +34,10 @@ type stream struct {
 func (st *stream) send(s *segment) {
 	s.stream = st
 	l := st.conn.link
+	if st.conn.direct && st.dir == toHost {
+		st.conn.arrive(s)
+		return
+	}
 	frozen := st.dir == toMaster && l.host.frozen
 	if st.blocked() || frozen {
 		st.held = append(st.held, s)

@@ -142,11 +142,15 @@ func (w *World) Dialer(host string) func(ctx context.Context, network, addr stri
 		w.link(h, m) // draws its residues now, not in the first goroutine that dials
 	}
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		prompt := fromPubSub()
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		for _, m := range w.masters {
 			if m.addr.String() == addr {
-				return w.link(h, m).dial(ctx)
+				if l := w.link(h, m); !prompt {
+					return l.dial(ctx)
+				}
+				return w.link(h, m).dialPrompt(ctx)
 			}
 		}
 		return nil, fmt.Errorf("simnet: %s dials %q: no master has this address", host, addr)

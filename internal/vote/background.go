@@ -11,6 +11,45 @@ type Background struct {
 	mu   sync.Mutex
 	n    int
 	idle chan struct{} // closed when n falls to 0; nil when nobody waits
+	long map[*lasting]bool
+}
+
+// lasting is work that lasts as long as its context.
+type lasting struct {
+	ctx  context.Context
+	done chan struct{}
+}
+
+// While runs f, which lasts until ctx ends and a little longer. Settle waits for
+// it only from the end of ctx on: who listens for hours holds up nobody.
+func (b *Background) While(ctx context.Context, f func()) {
+	l := &lasting{ctx, make(chan struct{})}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.long == nil {
+		b.long = map[*lasting]bool{}
+	}
+	b.long[l] = true
+	go func() {
+		defer func() {
+			b.mu.Lock()
+			delete(b.long, l)
+			b.mu.Unlock()
+			close(l.done)
+		}()
+		f()
+	}()
+}
+
+// ending is the end of some lasting work whose context has ended; nil if there
+// is none. b.mu is held.
+func (b *Background) ending() <-chan struct{} {
+	for l := range b.long {
+		if l.ctx.Err() != nil {
+			return l.done
+		}
+	}
+	return nil
 }
 
 // Start notes n pieces of work; Done ends one.
@@ -44,17 +83,20 @@ func (b *Background) Go(f func()) {
 func (b *Background) Settle(ctx context.Context) error {
 	for {
 		b.mu.Lock()
-		if b.n == 0 {
+		wait := b.ending()
+		switch {
+		case b.n == 0 && wait == nil:
 			b.mu.Unlock()
 			return nil
+		case b.n > 0:
+			if b.idle == nil {
+				b.idle = make(chan struct{})
+			}
+			wait = b.idle
 		}
-		if b.idle == nil {
-			b.idle = make(chan struct{})
-		}
-		idle := b.idle
 		b.mu.Unlock()
 		select {
-		case <-idle:
+		case <-wait:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -66,14 +66,17 @@ func kindOf(err error) (kind error, remedy string) {
 	case errors.As(err, &record):
 		return election.ErrTLS, "the port does not speak TLS"
 	}
+	// What no server said is not searched for a server's words: an address may
+	// contain them.
+	var answer redis.Error
+	if !errors.As(err, &answer) && silent(err) {
+		return election.ErrUnreachable, ""
+	}
 	text := err.Error()
 	for _, w := range wording {
 		if w.words.MatchString(text) {
 			return w.kind, w.remedy
 		}
-	}
-	if silent(err) {
-		return election.ErrUnreachable, ""
 	}
 	return election.ErrRejected, ""
 }
@@ -91,4 +94,11 @@ func silent(err error) bool {
 // although err came back: everything but a clear refusal.
 func Ambiguous(err error) bool {
 	return err != nil && (errors.Is(err, election.ErrUnreachable) || errors.Is(err, election.ErrClientClosed))
+}
+
+// MayStand reports whether a bid that failed with err may have left a vote: no
+// answer came, or the script failed half-way, as it does for a user that may run
+// some of its commands only.
+func MayStand(err error) bool {
+	return Ambiguous(err) || errors.Is(err, election.ErrNoPermission) || errors.Is(err, election.ErrRejected)
 }

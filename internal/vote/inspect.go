@@ -31,7 +31,7 @@ func (m *Master) Inspect(ctx context.Context) election.MasterState {
 	}
 	f := fields(raw)
 	st.Until, st.GuardUntil = date(f.number(8)), date(f.number(11))
-	st.ReleasedToken = election.Token(f.number(9))
+	st.ReleasedToken = f.token(9)
 	st.RunID, st.Arms = f.text(10), int(f.number(12))
 	m.describe(ctx, &st)
 	return st

@@ -22,6 +22,8 @@ type Master struct {
 	Timeout time.Duration
 	// Retention is how long a record outlives the last lease.
 	Retention time.Duration
+	// Seals is true where a grant is only a vote that awaits its seal.
+	Seals bool
 	// Warn is told what an operator should know. nil means nobody listens.
 	Warn func(msg string, args ...any)
 
@@ -29,6 +31,7 @@ type Master struct {
 	client  redis.UniversalClient
 	lane    chan struct{} // bounds calls in flight on a client that may ignore its context; nil if it cannot
 	checked atomic.Bool
+	deaf    atomic.Bool  // the lack of wake-ups was said
 	open    atomic.Int64 // calls in flight, for tests of leaks
 }
 
@@ -64,9 +67,16 @@ func strict(c *redis.Client) *redis.Client {
 	return s
 }
 
+// sentinelName is the address that go-redis gives to a client that asks
+// Sentinel for the primary.
+const sentinelName = "FailoverClient"
+
 func nameOf(client redis.UniversalClient) string {
 	switch c := client.(type) {
 	case *redis.Client:
+		if c.Options().Addr == sentinelName {
+			return "primary behind Sentinel"
+		}
 		return c.Options().Addr
 	case *redis.ClusterClient:
 		return fmt.Sprintf("cluster%v", c.Options().Addrs)
@@ -83,7 +93,11 @@ func (m *Master) Acquire(ctx context.Context, b election.Bid) (Reply, error) {
 	if err := m.Check(ctx); err != nil {
 		return Reply{}, err
 	}
-	r, err := m.call(ctx, "acquire", acquireScript, b.Value, b.TTL.Milliseconds(), uint64(b.Floor), who, m.Retention.Milliseconds())
+	seals := ""
+	if m.Seals {
+		seals = "1"
+	}
+	r, err := m.call(ctx, "acquire", acquireScript, b.Value, b.TTL.Milliseconds(), uint64(b.Floor), who, m.Retention.Milliseconds(), seals)
 	if err == nil && r.Status == "held" && r.Left == NoExpiry {
 		return r, &election.MasterError{
 			Master: m.Name, Op: "acquire", Kind: election.ErrNoExpiry, Err: errors.New("key " + m.keys.Lease),
@@ -181,7 +195,10 @@ func (m *Master) fail(ctx context.Context, op string, err error) error {
 		return err
 	}
 	kind, remedy := kindOf(err)
-	if errors.Is(err, election.ErrForeignKey) {
+	switch {
+	case errors.Is(err, election.ErrTokenSpent):
+		kind, remedy = election.ErrTokenSpent, "find what wrote a huge token; the record "+m.keys.Record+" may be lowered only above all tokens in use"
+	case errors.Is(err, election.ErrForeignKey):
 		kind, remedy = election.ErrForeignKey, "delete the key "+m.keys.Record+" if no other program uses it"
 	}
 	if kind == election.ErrUnreachable {

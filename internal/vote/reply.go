@@ -44,19 +44,27 @@ func parse(raw []any) (Reply, error) {
 	switch r.Status {
 	case "corrupt":
 		return r, fmt.Errorf("%w: the record holds no readable token", election.ErrForeignKey)
+	case "spent":
+		return r, fmt.Errorf("%w: the next token would not fit in 53 bits", election.ErrTokenSpent)
 	case "released":
 		r.Waiting = int(f.number(2))
 		return r, nil
 	}
-	r.Token = election.Token(f.number(2))
+	r.Token = f.token(2)
+	if r.Status == "granted" && r.Token == 0 {
+		return r, errReply
+	}
 	if len(raw) < 8 {
 		return r, nil
 	}
 	r.Value = f.text(3)
-	if left := f.number(4); left >= 0 {
-		r.Left = time.Duration(left) * time.Millisecond
-	} else if r.Value != "" {
+	switch left := f.number(4); {
+	case r.Value == "":
+	case left < 0:
 		r.Left = NoExpiry
+	default:
+		// A key is there until its last millisecond is over: 0 is not free yet.
+		r.Left = time.Duration(max(left, 1)) * time.Millisecond
 	}
 	r.Holder = holder(f.text(5), f.number(6), f.number(7), r.Left)
 	return r, nil
@@ -92,8 +100,11 @@ func (f fields) text(i int) string {
 
 func (f fields) number(i int) int64 {
 	n, err := strconv.ParseFloat(f.text(i), 64)
-	if err != nil || n < -1 || n > float64(election.MaxToken) {
+	if err != nil || !(n >= -1 && n <= float64(election.MaxToken)) { // nor is NaN a number
 		return 0
 	}
 	return int64(n)
 }
+
+// token is a number that is not negative: -1 would become the largest of all.
+func (f fields) token(i int) election.Token { return election.Token(max(f.number(i), 0)) }

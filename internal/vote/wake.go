@@ -2,9 +2,12 @@ package vote
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"incumbent/election"
 )
 
 // A Wake is what a subscription heard: the value of a released lease, or ""
@@ -23,14 +26,28 @@ const (
 func (m *Master) Listen(ctx context.Context, ping time.Duration, heard func(Wake)) {
 	pause := firstPause
 	for ctx.Err() == nil {
-		if m.listenOnce(ctx, ping, heard) {
+		stood, err := m.listenOnce(ctx, ping, heard)
+		if stood {
 			pause = firstPause
+		}
+		wait := pause
+		if kind, remedy := kindOf(err); errors.Is(kind, election.ErrNoPermission) {
+			// Asking again changes nothing until somebody changes the rights.
+			wait = time.Minute
+			m.warnNoWake(err, remedy)
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(pause):
+		case <-time.After(wait):
 		}
 		pause = min(2*pause, maxPause)
+	}
+}
+
+// warnNoWake says once that releases cannot be heard.
+func (m *Master) warnNoWake(err error, remedy string) {
+	if m.Warn != nil && !m.deaf.Swap(true) {
+		m.Warn("no wake-ups: standbys look once a TTL instead", "master", m.Name, "error", err, "remedy", remedy)
 	}
 }
 
@@ -43,15 +60,16 @@ var ended = func() context.Context {
 	return ctx
 }()
 
-// listenOnce keeps one subscription. It reports whether it ever stood.
-func (m *Master) listenOnce(ctx context.Context, ping time.Duration, heard func(Wake)) (stood bool) {
+// listenOnce keeps one subscription. It reports whether it ever stood, and why
+// it ended.
+func (m *Master) listenOnce(ctx context.Context, ping time.Duration, heard func(Wake)) (stood bool, err error) {
 	s := m.client.Subscribe(ctx)
 	defer func() { _ = s.Close() }() // its connection is of no use to anybody else
 	bounded, cancel := context.WithTimeout(ctx, m.Timeout)
-	err := s.Subscribe(bounded, m.keys.Channel)
+	err = s.Subscribe(bounded, m.keys.Channel)
 	cancel()
 	if err != nil {
-		return false
+		return false, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // ends a read in progress
 	defer stop()
@@ -71,7 +89,7 @@ func (m *Master) listenOnce(ctx context.Context, ping time.Duration, heard func(
 		}
 		// Silence: one PING must bring an answer within another interval.
 		if ctx.Err() != nil || asked || !isTimeout(err) || s.Ping(ended) != nil {
-			return stood
+			return stood, err
 		}
 		asked = true
 	}

@@ -11,9 +11,12 @@ if lease ~= ARGV[1] then
   return {'expired', now, '0'}
 end
 redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[2], 'until', '0')
-if ARGV[2] ~= '0' then
-  redis.call('HSET', KEYS[2], 'released', ARGV[2])
+-- A record that was lost is not begun anew here: it would have no expiry.
+if redis.call('HMGET', KEYS[2], 'token')[1] then
+  redis.call('HSET', KEYS[2], 'until', '0')
+  if ARGV[2] ~= '0' then
+    redis.call('HSET', KEYS[2], 'released', ARGV[2])
+  end
 end
 -- pcall: a missing channel permission costs only the wake-up.
 local heard = redis.pcall('PUBLISH', ARGV[3], ARGV[1])

@@ -4,7 +4,7 @@ local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local lease = redis.call('GET', KEYS[1])
 local r = redis.call('HMGET', KEYS[2], 'last', 'until', 'ask')
 local last = tonumber(r[1] or '0')
-if not last then
+if not last or not (last >= 0 and last <= 9007199254740991) then
   return {'corrupt', now}
 end
 local token = tonumber(ARGV[3])
@@ -12,7 +12,7 @@ if lease == ARGV[1] then
   local till = math.max(tonumber(r[2] or '0') or 0, now + tonumber(ARGV[2]))
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
   if last < token or not r[1] then
-    redis.call('HSET', KEYS[2], 'last', ARGV[3], 'token', ARGV[3], 'until', string.format('%.0f', till))
+    redis.call('HSET', KEYS[2], 'last', ARGV[3], 'token', ARGV[3], 'vote', '', 'until', string.format('%.0f', till))
   else
     redis.call('HSET', KEYS[2], 'until', string.format('%.0f', till))
   end

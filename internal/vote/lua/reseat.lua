@@ -5,7 +5,7 @@ local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local r = redis.call('HMGET', KEYS[2], 'last', 'until')
 local last = tonumber(r[1] or '0')
-if not last then
+if not last or not (last >= 0 and last <= 9007199254740991) then
   return {'corrupt', now}
 end
 if last > tonumber(ARGV[3]) then
@@ -16,7 +16,7 @@ if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
 end
 local till = math.max(tonumber(r[2] or '0') or 0, now + tonumber(ARGV[2]))
 -- run_id stays as it is: only a grant sets it (R5).
-redis.call('HSET', KEYS[2], 'last', ARGV[3], 'token', ARGV[3], 'until', string.format('%.0f', till),
+redis.call('HSET', KEYS[2], 'last', ARGV[3], 'token', ARGV[3], 'vote', '', 'until', string.format('%.0f', till),
   'holder', ARGV[4], 'ttl', ARGV[2])
 redis.call('PEXPIRE', KEYS[2], ARGV[5])
 return {'reseated', now}
