@@ -44,6 +44,7 @@ func BenchmarkCommand(b *testing.B) {
 // it would read virtual time. The bubble wants a testing.T, which a benchmark
 // does not have: a test of its own is made for it.
 func inBubble(b *testing.B, f func(w *simnet.World)) {
+	ran := false
 	ok := testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{
 		Name: b.Name(),
 		F: func(t *testing.T) {
@@ -54,10 +55,11 @@ func inBubble(b *testing.B, f func(w *simnet.World)) {
 				}
 				defer w.Close()
 				f(w)
+				ran = true
 			})
 		},
 	}})
-	if !ok {
+	if !ok || !ran {
 		b.Fatal("the bubble burst")
 	}
 }

@@ -36,7 +36,7 @@ type conn struct {
 // dial connects. w.mu is held.
 func (l *link) dial(ctx context.Context) (net.Conn, error) {
 	w := l.w
-	w.await(l.host, "dial")
+	w.await(l.host, place{label: "dial", link: l.index})
 	if w.closed {
 		return nil, l.opError("dial", net.ErrClosed)
 	}
@@ -54,7 +54,7 @@ func (l *link) dial(ctx context.Context) (net.Conn, error) {
 	}
 	w.mu.Lock()
 
-	w.await(l.host, "dial")
+	w.await(l.host, place{label: "dial", link: l.index})
 	switch {
 	case w.closed:
 		err = net.ErrClosed
@@ -122,7 +122,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for {
-		w.await(c.link.host, "read")
+		w.await(c.link.host, place{label: "read", link: c.link.index})
 		switch {
 		case c.closed:
 			return 0, c.link.opError("read", net.ErrClosed)
@@ -153,8 +153,10 @@ func (c *conn) Write(p []byte) (int, error) {
 	if c.writeDeadline != 0 && w.now() >= c.writeDeadline {
 		return 0, c.link.opError("write", os.ErrDeadlineExceeded)
 	}
+	data := append([]byte(nil), p...)
+	key := digest(data)
 	if !c.prompt {
-		w.await(c.link.host, "write")
+		w.await(c.link.host, place{label: "write", link: c.link.index, key: key})
 	}
 	switch {
 	case c.closed:
@@ -162,11 +164,10 @@ func (c *conn) Write(p []byte) (int, error) {
 	case c.reset:
 		return 0, c.link.opError("write", syscall.EPIPE)
 	}
-	data := append([]byte(nil), p...)
 	if c.prompt && c.shakeHands(data) {
 		return len(p), nil
 	}
-	c.streams[toMaster].send(&segment{kind: kindData, data: data, key: digest(data)})
+	c.streams[toMaster].send(&segment{kind: kindData, data: data, key: key})
 	return len(p), nil
 }
 
@@ -264,7 +265,7 @@ func (c *conn) setDeadlines(t time.Time, read, write bool) error {
 }
 
 func (c *conn) roundDeadline(ns int64) int64 {
-	return ns
+	return alignUp(ns, c.link.deadlineResidue(), c.link.w.modulus)
 }
 
 // LocalAddr returns the host's end.

@@ -57,7 +57,8 @@ var bump = redis.NewScript(`
 	end
 	return {t[1], t[2], redis.call('PTTL', KEYS[1]), redis.call('INCR', KEYS[2])}`)
 
-// actor is a host that asks all masters at once, time and again.
+// An actor is a host that asks all masters at once, time and again, and acts on
+// the order in which they answer, as a quorum's candidate does.
 type actor struct {
 	w       *simnet.World
 	h       *history
@@ -65,6 +66,7 @@ type actor struct {
 	src     *simnet.Source
 	gate    func()
 	clients []*redis.Client
+	others  []*redis.Client // to the same masters
 }
 
 func (a *actor) run(ctx context.Context) {
@@ -73,10 +75,12 @@ func (a *actor) run(ctx context.Context) {
 	wg.Go(func() {
 		for msg := range sub.Channel() {
 			a.h.add(a.name+"/sub", "woken by %s", msg.Payload)
+			err := a.clients[1].Set(ctx, "woken by", msg.Payload, 0).Err()
+			a.h.add(a.name+"/sub", "%v", err)
 		}
 	})
 	for i := 0; ctx.Err() == nil; i++ {
-		a.ask(ctx, i)
+		a.ask(ctx)
 		time.Sleep(a.src.Until(a.src.Between(10*time.Millisecond, 200*time.Millisecond)))
 		a.gate()
 	}
@@ -84,20 +88,35 @@ func (a *actor) run(ctx context.Context) {
 	wg.Wait()
 }
 
-func (a *actor) ask(ctx context.Context, i int) {
+// ask votes and, on the second answer, writes to the master that gave it, while
+// the third may be outstanding. Beside that, it sends another command over each of
+// the same links in the same instant.
+func (a *actor) ask(ctx context.Context) {
 	var wg sync.WaitGroup
+	answers := make(chan int)
 	for j, c := range a.clients {
 		wg.Go(func() {
-			// Without an injected clock, only the wire's deadlines are aligned.
-			var err error
-			var v any
-			if i%3 == 2 {
-				v, err = c.Set(ctx, fmt.Sprint("k", i), a.name, 50*time.Millisecond).Result()
-			} else {
-				v, err = bump.Run(ctx, c, []string{"lease", "count"}, a.name).Result()
-			}
+			v, err := bump.Run(ctx, c, []string{"lease", "count"}, a.name).Result()
 			a.h.add(fmt.Sprint(a.name, "/", j), "%v %v", v, err)
+			answers <- j
 		})
+		wg.Go(func() {
+			err := a.others[j].Set(ctx, "k"+a.name, "v", 50*time.Millisecond).Err()
+			a.h.add(fmt.Sprint(a.name, "/set", j), "%v", err)
+		})
+	}
+	for i := range a.clients {
+		j := <-answers
+		if ctx.Err() != nil {
+			continue // that ended them all at once
+		}
+		a.h.add(a.name, "answer %d is that of %d", i, j)
+		if i == 1 {
+			wg.Go(func() {
+				err := a.clients[j].Incr(ctx, "second").Err()
+				a.h.add(a.name+"/second", "%v", err)
+			})
+		}
 	}
 	wg.Wait()
 }
@@ -172,6 +191,8 @@ func live(t *testing.T, seed uint64, span time.Duration) string {
 			a := &actor{w: w, h: h, name: name, src: w.Source(name), gate: w.Gate(name, "timer")}
 			for _, m := range masters {
 				a.clients = append(a.clients, w.Client(name, m, fast))
+				// In one pool, chance would decide who gets the idle connection.
+				a.others = append(a.others, w.Client(name, m, fast))
 			}
 			wg.Go(func() { a.run(ctx) })
 		}

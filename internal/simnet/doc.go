@@ -68,6 +68,8 @@
 // Timers, delays and random values of the program under test are its own affair.
 // [World.Source] gives it residues and a random stream of its own; without that,
 // two of its timers due in one instant can still make two histories out of one
-// seed. Hosts, links and sources draw their residues when first named: name them
+// seed. So can two goroutines that send through one client in one instant: chance
+// decides who gets the pool's idle connection and who has to dial. Give them
+// clients of their own. Hosts, links and sources draw their residues when first named: name them
 // from one goroutine.
 package simnet
