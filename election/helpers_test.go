@@ -321,3 +321,5 @@ func wantOrder(t *testing.T, events []election.Event) (terms int) {
 	}
 	return len(next)
 }
+
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }

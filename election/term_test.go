@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,17 +107,18 @@ func TestR1_LateRenewalDoesNotRevive(t *testing.T) {
 			m := electiontest.NewMemory()
 			clock := &jumpClock{}
 			s := m.Store()
-			var term *election.Term
+			var led atomic.Pointer[election.Term]
 			jumped := false
 			h := &hooks{Store: s, renew: func(ctx context.Context, g election.Grant) (election.Grant, error) {
 				if !jumped {
 					jumped = true
-					clock.jump(term.Deadline().Sub(clock.Now()) + late)
+					clock.jump(led.Load().Deadline().Sub(clock.Now()) + late)
 				}
 				return s.Renew(ctx, g)
 			}}
 			c := join(t, h, "a", func(o *election.Options) { o.Clock = clock; o.StepDown = ms / 2 })
-			term = lead(t, c)
+			term := lead(t, c)
+			led.Store(term)
 			pass(renew)
 			counted := late < 0
 			if got := c.events.count(election.Renewed) > 0; got != counted {

@@ -15,6 +15,7 @@ func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, er
 	if err := ctx.Err(); err != nil {
 		return election.Grant{}, fmt.Errorf("acquire not sent: %w", err)
 	}
+	s.ping.Note(b.TTL)
 	votes := s.newRound(newTerm(len(s.masters)), statusGranted, bound(ctx, b.TTL), func(ctx context.Context, _ int, m *vote.Master) (vote.Reply, error) {
 		return m.Acquire(ctx, b)
 	})

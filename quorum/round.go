@@ -72,7 +72,7 @@ func (r *round) run(i int) (vote.Reply, error) {
 	defer close(r.done[i])
 	// Its own context: redsync's ends with the majority, ours must not. Masters
 	// time out a little apart, so that simulated runs have one order.
-	ctx, cancel := context.WithTimeout(context.Background(), r.bound+time.Duration(i)*7*time.Microsecond)
+	ctx, cancel := vote.Within(context.Background(), r.bound+time.Duration(i)*7*time.Microsecond, vote.TryTime)
 	defer cancel()
 	var o outcome
 	if err := r.turn(ctx, i); err != nil {

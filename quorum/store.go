@@ -25,6 +25,7 @@ type Store struct {
 	masters []*vote.Master
 	need    int // a majority
 	back    vote.Background
+	ping    vote.Pinger
 }
 
 // New makes a store for the named election on independent masters, one client

@@ -3,13 +3,9 @@ package quorum
 import (
 	"context"
 	"sync"
-	"time"
 
 	"incumbent/internal/vote"
 )
-
-// pingAfter is how long a silent subscription is trusted.
-const pingAfter = 30 * time.Second
 
 // Released implements election.Store. A release wakes a standby once a majority
 // of masters has announced it: a bid that comes earlier would only split votes.
@@ -17,7 +13,7 @@ func (s *Store) Released(ctx context.Context) (<-chan struct{}, error) {
 	w := &waker{need: s.need, hints: make(chan struct{}, 1), heard: map[string]map[int]bool{}}
 	for i, m := range s.masters {
 		s.back.While(ctx, func() {
-			m.Listen(ctx, pingAfter, func(k vote.Wake) { w.add(i, k.Value) })
+			m.Listen(ctx, s.ping.After(), func(k vote.Wake) { w.add(i, k.Value) })
 		})
 	}
 	return w.hints, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -20,6 +19,7 @@ type Options = vote.Options
 type Store struct {
 	master *vote.Master
 	back   vote.Background
+	ping   vote.Pinger
 }
 
 // New makes a store for the named election on client, which may lead to one
@@ -55,7 +55,8 @@ func (s *Store) Check(ctx context.Context) error {
 
 // Acquire implements election.Store.
 func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, error) {
-	ctx, cancel := vote.Within(ctx, vote.Bound(b.TTL))
+	s.ping.Note(b.TTL)
+	ctx, cancel := vote.Within(ctx, vote.Bound(b.TTL), vote.TryTime)
 	defer cancel()
 	r, err := s.master.Acquire(ctx, b)
 	switch {
@@ -72,7 +73,7 @@ func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, er
 
 // Renew implements election.Store.
 func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, error) {
-	ctx, cancel := vote.Within(ctx, vote.Bound(g.TTL))
+	ctx, cancel := vote.Within(ctx, vote.Bound(g.TTL), vote.TryTime)
 	defer cancel()
 	r, err := s.master.Renew(ctx, g)
 	if err == nil && r.Status != "renewed" {
@@ -104,14 +105,11 @@ func (s *Store) Inspect(ctx context.Context) (election.State, error) {
 	return election.State{Leader: m.Holder, Last: m.Last, Masters: []election.MasterState{m}}, nil
 }
 
-// pingAfter is how long a silent subscription is trusted.
-const pingAfter = 30 * time.Second
-
 // Released implements election.Store.
 func (s *Store) Released(ctx context.Context) (<-chan struct{}, error) {
 	hints := make(chan struct{}, 1)
 	s.back.While(ctx, func() {
-		s.master.Listen(ctx, pingAfter, func(vote.Wake) {
+		s.master.Listen(ctx, s.ping.After(), func(vote.Wake) {
 			select {
 			case hints <- struct{}{}:
 			default: // one hint waits already

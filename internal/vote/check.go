@@ -11,8 +11,8 @@ import (
 )
 
 // Check looks once at what kind of server this is, before the first vote is
-// asked of it: a server that is too old is refused, one that may evict the
-// lease is warned of. A server that hides INFO is taken as it is.
+// asked of it: a server that is too old or a replica is refused, one that may
+// evict the lease is warned of. A server that hides INFO is taken as it is.
 func (m *Master) Check(ctx context.Context) error {
 	if m.checked.Load() {
 		return nil
@@ -31,6 +31,14 @@ func (m *Master) Check(ctx context.Context) error {
 		return &election.MasterError{
 			Master: m.Name, Op: "check", Kind: election.ErrServerTooOld,
 			Err: fmt.Errorf("version %s", v), Remedy: "needs Redis " + MinVersion + " or newer",
+		}
+	}
+	if m.lane == nil && info["role"] == "slave" { // a Cluster client follows redirections
+		// Where a lease was replicated to it, the vote would say "held", and the
+		// refusal would come only when somebody is needed.
+		return &election.MasterError{
+			Master: m.Name, Op: "check", Kind: election.ErrReadOnly,
+			Err: errors.New("its role is slave"), Remedy: readOnlyRemedy,
 		}
 	}
 	if p := info["maxmemory_policy"]; m.Warn != nil && info["maxmemory"] != "0" && (strings.HasPrefix(p, "allkeys-") || strings.HasPrefix(p, "volatile-")) {

@@ -21,6 +21,8 @@ import (
 // write.
 const MinVersion = "5.0.0"
 
+const readOnlyRemedy = "point the client at the primary, or use Sentinel"
+
 // wording maps a server's words to a kind. Inside scripts some servers wrap
 // the error, so the words are looked for anywhere. The first match counts.
 var wording = []struct {
@@ -28,12 +30,12 @@ var wording = []struct {
 	kind   error
 	remedy string
 }{
-	{regexp.MustCompile(`\bREADONLY\b`), election.ErrReadOnly, "point the client at the primary, or use Sentinel"},
+	{regexp.MustCompile(`\bREADONLY\b`), election.ErrReadOnly, readOnlyRemedy},
 	{regexp.MustCompile(`\bLOADING\b`), election.ErrLoading, ""},
 	{regexp.MustCompile(`\bOOM\b`), election.ErrOutOfMemory, "raise maxmemory or free memory"},
 	{regexp.MustCompile(`\bMISCONF\b`), election.ErrMisconfigured, "repair the server's persistence: see its log and disk"},
 	{regexp.MustCompile(`\bNOREPLICAS\b`), election.ErrNoReplicas, "bring replicas back, or lower min-replicas-to-write"},
-	{regexp.MustCompile(`\b(NOAUTH|WRONGPASS)\b|invalid password|AUTH failed`), election.ErrAuth, "check user name and password"},
+	{regexp.MustCompile(`\b(NOAUTH|WRONGPASS)\b|invalid password|AUTH failed|AUTH <password> called without`), election.ErrAuth, "check user name and password"},
 	{regexp.MustCompile(`NOPERM.*'(eval|evalsha)'`), election.ErrScriptsDisabled, "grant the ACL user EVAL and EVALSHA"},
 	{regexp.MustCompile(`\bNOPERM\b|can't run this command|can't access at least one of the keys|ACL failure|No permissions to access`),
 		election.ErrNoPermission, "grant the ACL user the commands and key pattern that docs/protocol.md lists"},

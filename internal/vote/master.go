@@ -153,7 +153,7 @@ func (m *Master) call(ctx context.Context, op string, s Script, args ...any) (Re
 func (m *Master) do(ctx context.Context, op string, f func(context.Context) error) error {
 	m.open.Add(1)
 	defer m.open.Add(-1)
-	bounded, cancel := Within(ctx, m.Timeout)
+	bounded, cancel := Within(ctx, m.Timeout, "timeout per master")
 	defer cancel()
 	var err error
 	if m.lane == nil {
@@ -164,7 +164,7 @@ func (m *Master) do(ctx context.Context, op string, f func(context.Context) erro
 	if err == nil {
 		return nil
 	}
-	return m.fail(ctx, op, err)
+	return m.fail(bounded, op, err)
 }
 
 // detached runs f where its client may ignore the context: the call is left
@@ -202,11 +202,7 @@ func (m *Master) fail(ctx context.Context, op string, err error) error {
 		kind, remedy = election.ErrForeignKey, "delete the key "+m.keys.Record+" if no other program uses it"
 	}
 	if kind == election.ErrUnreachable {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("no answer within the caller's deadline: %w", err)
-		} else if isTimeout(err) {
-			err = fmt.Errorf("no answer within %s (timeout per master): %w", m.Timeout, err)
-		}
+		err = ran(ctx, err)
 	}
 	return &election.MasterError{Master: m.Name, Op: op, Kind: kind, Err: err, Remedy: remedy}
 }

@@ -2,6 +2,8 @@ package vote
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 )
 
@@ -25,10 +27,47 @@ func (m *Master) Undo(value string) {
 // take: the rest of the lease must leave room for more.
 func Bound(ttl time.Duration) time.Duration { return max(ttl/4, 10*time.Millisecond) }
 
-// Within is ctx, bounded by d. It costs nothing where ctx ends sooner anyway.
-func Within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+// Within is ctx, bounded by d, which errors then call what. It costs nothing
+// where ctx ends sooner anyway.
+func Within(ctx context.Context, d time.Duration, what string) (context.Context, context.CancelFunc) {
 	if at, ok := ctx.Deadline(); ok && time.Until(at) <= d {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, d)
+	return context.WithTimeoutCause(ctx, d, &limit{d, what})
+}
+
+// TryTime is what errors call the bound of one try of an operation on a lease.
+const TryTime = "time of one try"
+
+// limit is a timeout of ours. It matches context.DeadlineExceeded.
+type limit struct {
+	d    time.Duration
+	what string
+}
+
+// Error says how long it was, and whose.
+func (l *limit) Error() string {
+	return fmt.Sprintf("no answer within %s (%s)", l.d.Round(time.Millisecond), l.what)
+}
+
+// Is makes a limit match context.DeadlineExceeded.
+func (l *limit) Is(target error) bool { return target == context.DeadlineExceeded }
+
+// ran says which time ran out when a call bounded by ctx failed with err: one of
+// ours, the caller's, or the client's own.
+func ran(ctx context.Context, err error) error {
+	if at, ok := ctx.Deadline(); ok && !time.Now().Before(at) {
+		<-ctx.Done() // the client can be a moment quicker than the timer
+	}
+	var ours *limit
+	switch cause := context.Cause(ctx); {
+	case cause == nil:
+		return err
+	case errors.As(cause, &ours):
+		return fmt.Errorf("%w: %w", ours, err)
+	case errors.Is(err, cause):
+		return fmt.Errorf("no answer within the caller's deadline: %w", err)
+	default:
+		return fmt.Errorf("no answer within the caller's deadline: %w: %w", cause, err)
+	}
 }

@@ -3,6 +3,7 @@ package vote
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -13,6 +14,19 @@ import (
 // A Wake is what a subscription heard: the value of a released lease, or ""
 // when the subscription was made anew and something may have been missed.
 type Wake struct{ Value string }
+
+// A Pinger says how long a silent subscription is trusted: half a minute, or
+// longer where the TTL is, so that signs of life stay rare beside a standby's one
+// look a TTL. The zero value is usable.
+type Pinger struct{ ttl atomic.Int64 }
+
+// Note remembers the TTL that candidates use.
+func (p *Pinger) Note(ttl time.Duration) { p.ttl.Store(int64(ttl)) }
+
+// After is how long to trust silence.
+func (p *Pinger) After() time.Duration {
+	return max(30*time.Second, 6*time.Duration(p.ttl.Load()))
+}
 
 const (
 	firstPause = 50 * time.Millisecond

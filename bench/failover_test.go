@@ -1,0 +1,46 @@
+package bench_test
+
+import (
+	"os"
+	"testing"
+
+	"incumbent/bench"
+	"incumbent/compare/measure"
+)
+
+// BenchmarkFailover measures how long nobody leads after a leader is gone: one
+// that resigns, and one that crashes. An operation is one failover. Without
+// real servers it is simulated: the times are virtual, and ns/op is what the
+// simulation costs.
+func BenchmarkFailover(b *testing.B) {
+	for _, fault := range []string{"resign", "crash"} {
+		for _, m := range modes {
+			b.Run("fault="+fault+"/mode="+m.name, func(b *testing.B) {
+				reportFailover(b, lose(b, m.name, m.masters, fault))
+			})
+		}
+	}
+}
+
+// BenchmarkSplitBrain measures what no elector can prevent: a leader that is
+// paused between its check and its act for longer than the lease. An operation
+// is one such pause.
+func BenchmarkSplitBrain(b *testing.B) {
+	for _, m := range modes {
+		b.Run("mode="+m.name, func(b *testing.B) {
+			reportSplit(b, lose(b, m.name, m.masters, "pause-write"))
+		})
+	}
+}
+
+// lose loses a leader b.N times.
+func lose(b *testing.B, mode string, masters int, fault string) []measure.Figures {
+	if os.Getenv(bench.ServersEnv) == "" {
+		return simulate(b, mode, masters, fault, b.N)
+	}
+	figures := make([]measure.Figures, b.N)
+	for i := range figures {
+		figures[i] = real(b, masters, fault)
+	}
+	return figures
+}

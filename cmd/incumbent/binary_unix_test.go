@@ -1,0 +1,80 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"incumbent/compare/report"
+)
+
+// build builds the program as a user does.
+func build(t *testing.T) string {
+	t.Helper()
+	exe := filepath.Join(t.TempDir(), "incumbent")
+	if out, err := exec.Command("go", "build", "-o", exe, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return exe
+}
+
+// TestBuiltBinary: bubbles also work outside of go test.
+func TestBuiltBinary(t *testing.T) {
+	cmd := exec.Command(build(t), tiny()...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil || stderr.Len() > 0 || !strings.Contains(string(out), "8 runs in ") {
+		t.Errorf("error %v, output %s, standard error %s", err, out, &stderr)
+	}
+}
+
+// TestInterrupt sends what Ctrl-C sends, to the child processes too, once the first
+// run is done.
+func TestInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command(build(t), "compare", "--runs", "100000", "--out", dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var stdout bytes.Buffer
+	cmd.Stdout = &stdout
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(stderr)
+	first, err := lines.ReadString('\n')
+	if err != nil || !strings.Contains(first, "of 1500000 runs (0%)") {
+		t.Errorf("first line is %q, error %v", first, err)
+	}
+	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
+		t.Error(err)
+	}
+	rest, _ := io.ReadAll(lines)
+	_ = cmd.Wait() // the exit code is looked at below
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(stdout.String(), "Interrupted: ") {
+		t.Errorf("exit code %d, output %s, standard error %s", code, &stdout, rest)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, report.SummaryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var summary struct {
+		Complete bool
+		Cells    []struct{ Runs int }
+	}
+	if err := json.Unmarshal(text, &summary); err != nil || summary.Complete || len(summary.Cells) == 0 {
+		t.Errorf("error %v, summary %s", err, text)
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"incumbent/compare/fault"
+)
+
+// Exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1   // a rule was broken, or something could not be done
+	exitUsage       = 2   // the command line is wrong
+	exitInterrupted = 130 // as a shell reports it
+)
+
+// cli is the command line.
+type cli struct {
+	Compare compareCommand `cmd:"" help:"Play the same faults to every mode of election, and print what happened."`
+	Version versionCommand `cmd:"" help:"Print the versions of this program and of what it measures with."`
+	Worker  workerCommand  `cmd:"" hidden:"" help:"Play runs for another process of this program."`
+}
+
+const description = `Leader election over Redis, and the evidence to choose how.
+
+"incumbent compare" needs nothing but this program. Try "incumbent compare --quick" first.`
+
+// streams are what a command reads and writes.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// run is the program: it parses args, does what they say, and returns the exit
+// code.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	var c cli
+	parser, err := kong.New(&c,
+		kong.Name("incumbent"), kong.Description(description), kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { panic(exited(code)) }), kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Vars{"faults": strings.Join(fault.Names(), ","), "default_modes": defaultModes})
+	if err != nil {
+		_, _ = fmt.Fprintf(stderr, "incumbent: %v\n", err)
+		return exitFailed
+	}
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case exited:
+			code = int(v)
+		default:
+			panic(v)
+		}
+	}()
+	k, err := parser.Parse(args)
+	if err != nil {
+		return usage(stderr, err)
+	}
+	k.BindTo(ctx, (*context.Context)(nil))
+	if err := k.Run(streams{stdin, stdout, stderr}, &code); err != nil {
+		_, _ = fmt.Fprintf(stderr, "incumbent: %v\n", err)
+		return exitFailed
+	}
+	return code
+}
+
+// exited is how kong ends after --help.
+type exited int
+
+// usage reports a wrong command line in one line.
+func usage(stderr io.Writer, err error) int {
+	text := strings.ReplaceAll(err.Error(), "\n", " ")
+	_, _ = fmt.Fprintf(stderr, "incumbent: %s (see incumbent --help)\n", text)
+	return exitUsage
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"incumbent/compare"
+	"incumbent/compare/fault"
+	"incumbent/compare/history"
+	"incumbent/compare/measure"
+	"incumbent/compare/report"
+)
+
+// tiny is a comparison that takes no time.
+func tiny(more ...string) []string {
+	return append([]string{"compare", "--runs", "2", "--faults", "crash,pause-write", "--modes", "single,quorum3", "-q"}, more...)
+}
+
+func TestCompare(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	code, stdout, stderr := call(t.Context(), tiny("--out", dir)...)
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit code %d, error %q", code, stderr)
+	}
+	for _, want := range []string{
+		"Lab virtual, TTL 2s, 3 candidates, 2 runs a cell from seed 1\n", "crash: ", "pause-write: ", "single ", "quorum3 ",
+		"0 of 2", "8 runs in ", "benchstat -col /mode -row /fault " + dir,
+	} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("output lacks %q:\n%s", want, stdout)
+		}
+	}
+	var summary struct{ Cells []measure.Cell }
+	text, err := os.ReadFile(filepath.Join(dir, report.SummaryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &summary); err != nil || len(summary.Cells) != 4 {
+		t.Fatalf("summary: %v: %s", err, text)
+	}
+	c := summary.Cells[3]
+	if c.Mode != "quorum" || c.Masters != 3 || c.Fault != "pause-write" || c.Guards != "off" || c.Lab != "virtual" || c.Runs != 2 ||
+		c.Failover.N != 2 || c.Failover.P50 < 1000 || c.StaleAcceptedUnfenced != 2 || c.StaleAcceptedFenced != 0 {
+		t.Errorf("last cell is %+v", c)
+	}
+}
+
+// TestCompareIsRepeatable: the number of processes and of cores changes no byte.
+func TestCompareIsRepeatable(t *testing.T) {
+	read := func(procs string, args ...string) (files string) {
+		t.Setenv("GOMAXPROCS", procs) // of the child processes
+		dir := t.TempDir()
+		if code, _, stderr := call(t.Context(), tiny(append(args, "--out", dir)...)...); code != exitOK {
+			t.Fatalf("exit code %d: %s", code, stderr)
+		}
+		for _, name := range []string{report.EventsFile, report.ResultsFile, report.SummaryFile} {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			files += string(text)
+		}
+		return files
+	}
+	one := read("1", "--workers", "1", "--seed", "3")
+	if two := read("4", "--workers", "3", "--seed", "3"); one != two {
+		t.Error("two comparisons with one seed differ")
+	}
+	if three := read("1", "--seed", "4"); one == three {
+		t.Error("two seeds give one comparison")
+	}
+}
+
+func TestCompareInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	dir := t.TempDir()
+	code, stdout, stderr := call(ctx, tiny("--out", dir)...)
+	if code != exitInterrupted || stderr != "" || !strings.Contains(stdout, "Interrupted: 0 of 8 runs were played.") {
+		t.Errorf("exit code %d, output %q, error %q", code, stdout, stderr)
+	}
+	if _, err := os.Stat(filepath.Join(dir, report.SummaryFile)); err != nil {
+		t.Errorf("no summary: %v", err)
+	}
+}
+
+// twoLeaders is a lab in which two candidates lead at once.
+type twoLeaders struct{}
+
+func (twoLeaders) Name() string { return "planted" }
+
+func (twoLeaders) Play(_ context.Context, jobs []compare.Job, done func(int, history.Run, error)) error {
+	for i, j := range jobs {
+		done(i, history.Run{
+			Seed: j.Seed, Mode: j.Mode, Masters: j.Masters, Fault: j.Fault, Guards: "off", Lab: "planted", Length: time.Second,
+			Events: []history.Event{
+				{At: 1, Actor: "a", Kind: history.TermStarted, Token: 1, Deadline: time.Second},
+				{At: 2, Actor: "a", N: 1, Kind: history.Fault, Floor: 1},
+				{At: 5, Actor: "b", Kind: history.TermStarted, Token: 2, Deadline: time.Second},
+			},
+		}, nil)
+	}
+	return nil
+}
+
+// TestPlantedViolation: a broken rule gives exit code 1, the seed, and the command
+// that replays it.
+func TestPlantedViolation(t *testing.T) {
+	var out, errs strings.Builder
+	c := compareCommand{Modes: []string{"quorum3"}, Faults: []string{"pause"}, Runs: new(int), Seed: 41, TTL: 3 * time.Second, Candidates: 4, Lab: "virtual", Quiet: true}
+	*c.Runs = 1
+	plan, err := c.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := c.play(t.Context(), streams{out: &out, err: &errs}, plan, twoLeaders{})
+	if code != exitFailed || err != nil {
+		t.Errorf("exit code %d, error %v", code, err)
+	}
+	for _, want := range []string{
+		"BROKEN, seed 41: " + measure.BeliefOverlap,
+		"incumbent compare --seed 41 --runs 1 --modes quorum3 --faults pause --ttl 3s --candidates 4 --out replay",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("output lacks %q:\n%s", want, out.String())
+		}
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	broken := compare.Result{Broken: []compare.Broken{{}}, Interrupted: true}
+	failed := compare.Result{Failed: []compare.Failed{{Err: errors.New("died")}}}
+	for _, tt := range []struct {
+		r    compare.Result
+		want int
+	}{{compare.Result{}, 0}, {broken, 1}, {failed, 1}, {compare.Result{Interrupted: true}, 130}} {
+		if got := exitCode(&tt.r); got != tt.want {
+			t.Errorf("exit code %d, want %d", got, tt.want)
+		}
+	}
+}
+
+func TestNext(t *testing.T) {
+	all := compareCommand{Modes: strings.Split(defaultModes, ","), Faults: fault.Names(), Seed: 1, TTL: 2 * time.Second, Candidates: 3, Lab: "virtual", Quick: true}
+	few := compareCommand{Modes: []string{"quorum7"}, Faults: []string{"crash"}, Seed: 5, TTL: time.Second, Candidates: 4, Lab: "virtual", Runs: new(int)}
+	*few.Runs = 1000
+	kept := few
+	kept.Out = "dir"
+	broken := compare.Result{Broken: []compare.Broken{{Job: compare.Job{Seed: 9, Mode: "single", Masters: 1, Fault: "pause", TTL: time.Second, Candidates: 2}}}}
+	for _, tt := range []struct {
+		c    compareCommand
+		r    compare.Result
+		want string
+	}{
+		{all, compare.Result{}, "Next: incumbent compare --seed 101 --out results"},
+		{few, compare.Result{}, "Next: incumbent compare --modes quorum7 --faults crash --ttl 1s --candidates 4 --seed 1005 --runs 1000 --out results"},
+		{kept, compare.Result{}, "Written to dir.\nNext: benchstat -col /mode -row /fault dir/results.txt"},
+		{kept, broken, "Next: incumbent compare --seed 9 --runs 1 --modes single --faults pause --ttl 1s --candidates 2 --out replay"},
+	} {
+		var err error
+		if tt.r.Plan, err = tt.c.plan(); err != nil {
+			t.Fatal(err)
+		}
+		if got := tt.c.next(&tt.r); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
+
+func TestProgressText(t *testing.T) {
+	want := "30 of 120 runs (25%), 3 a second, 30s left"
+	if got := progressText(30, 120, 10*time.Second); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var b strings.Builder
+	g := newProgress(&b, compare.Plan{Runs: 2, Modes: make([]compare.Mode, 1), Faults: make([]string, 5)}, false)
+	g.update(5)
+	g.update(6) // too early to say anything
+	g.end()
+	if got := b.String(); !strings.HasPrefix(got, "5 of 10 runs (50%)") || strings.Count(got, "\n") != 1 || strings.ContainsAny(got, "\r\x1b") {
+		t.Errorf("said %q", got)
+	}
+	b.Reset()
+	quiet := newProgress(&b, compare.Plan{Runs: 1, Modes: make([]compare.Mode, 1), Faults: make([]string, 1)}, true)
+	quiet.update(1)
+	if b.Len() > 0 {
+		t.Errorf("though quiet, said %q", b.String())
+	}
+}

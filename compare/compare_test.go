@@ -1,0 +1,223 @@
+package compare_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"incumbent/compare"
+	"incumbent/compare/fault"
+	"incumbent/compare/history"
+	"incumbent/compare/lab/virtual"
+	"incumbent/compare/measure"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// lab answers each job with what play returns.
+type lab struct {
+	play func(j compare.Job) (history.Run, error)
+}
+
+func (lab) Name() string { return "fake" }
+
+func (l lab) Play(ctx context.Context, jobs []compare.Job, done func(int, history.Run, error)) error {
+	for i, j := range jobs {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		run, err := l.play(j)
+		done(i, run, err)
+	}
+	return nil
+}
+
+// good is a run with a failover of 10 ms; with a second leader before the first one
+// is gone if overlap is set.
+func good(j compare.Job, overlap bool) history.Run {
+	second := 210 * time.Millisecond
+	if overlap {
+		second = 190 * time.Millisecond
+	}
+	return history.Run{
+		Seed: j.Seed, Mode: j.Mode, Masters: j.Masters, Fault: j.Fault, Guards: "off", Lab: "fake", Length: time.Second,
+		Events: []history.Event{
+			{At: 1, Actor: "a", Kind: history.TermStarted, Token: 1, Deadline: 200 * time.Millisecond},
+			{At: 180 * time.Millisecond, Actor: "a", N: 1, Kind: history.Fault, Floor: 25 * time.Millisecond},
+			{At: 200 * time.Millisecond, Actor: "a", N: 2, Kind: history.TermEnded, Token: 1},
+			{At: second, Actor: "b", Kind: history.TermStarted, Token: 2, Deadline: 2 * time.Second},
+			{At: second + 1, Actor: "b", N: 1, Kind: history.Acted, Token: 2},
+		},
+	}
+}
+
+func plan() compare.Plan {
+	return compare.Plan{
+		Seed: 10, Runs: 3, TTL: time.Second, Candidates: 3,
+		Modes:  []compare.Mode{{Kind: "single", Masters: 1}, {Kind: "quorum", Masters: 5}},
+		Faults: []string{"pause", "crash"},
+	}
+}
+
+func TestRun(t *testing.T) {
+	var progress []int
+	var sunk []string
+	r, err := compare.Run(t.Context(), plan(), lab{func(j compare.Job) (history.Run, error) { return good(j, false), nil }},
+		func(done int) { progress = append(progress, done) },
+		func(run history.Run, f measure.Figures) error {
+			sunk = append(sunk, fmt.Sprint(run.Seed, run.Mode, run.Fault, f.Failover))
+			return nil
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Runs != 12 || r.Acts != 12 || len(r.Broken)+len(r.Failed) != 0 || r.Interrupted || r.GaveUp || r.Lab != "fake" {
+		t.Errorf("result is %+v", r)
+	}
+	if len(progress) != 12 || progress[11] != 12 || len(sunk) != 12 || sunk[0] != "10singlepause30ms" || sunk[11] != "12quorumcrash30ms" {
+		t.Errorf("progress %v, sink %v", progress, sunk)
+	}
+	var cells []string
+	for _, c := range r.Cells {
+		cells = append(cells, fmt.Sprint(c.Fault, c.Mode, c.Masters, c.Runs, c.Failover.P50, c.Overshoot.P50))
+	}
+	want := []string{"pausesingle1 3 30 5", "pausequorum5 3 30 5", "crashsingle1 3 30 5", "crashquorum5 3 30 5"}
+	if !slices.Equal(cells, want) {
+		t.Errorf("cells are %q, want %q", cells, want)
+	}
+}
+
+// TestRunFindsWhatIsBroken: one run of one cell has two leaders.
+func TestRunFindsWhatIsBroken(t *testing.T) {
+	r, err := compare.Run(t.Context(), plan(), lab{func(j compare.Job) (history.Run, error) {
+		return good(j, j.Seed == 11 && j.Mode == "quorum" && j.Fault == "crash"), nil
+	}}, nil, nil)
+	if err != nil || len(r.Broken) != 1 || r.Broken[0].Violation.Rule != measure.BeliefOverlap {
+		t.Fatalf("error %v, broken %+v", err, r.Broken)
+	}
+	want := "incumbent compare --seed 11 --runs 1 --modes quorum5 --faults crash --ttl 1s --candidates 3 --out replay"
+	if got := r.Broken[0].Job.Command(); got != want {
+		t.Errorf("replay with %q, want %q", got, want)
+	}
+}
+
+func TestRunWithFailures(t *testing.T) {
+	died := errors.New("died")
+	r, err := compare.Run(t.Context(), plan(), lab{func(j compare.Job) (history.Run, error) {
+		if j.Fault == "pause" && j.Mode == "single" {
+			return history.Run{}, died
+		}
+		return good(j, false), nil
+	}}, nil, nil)
+	if err != nil || r.Runs != 9 || len(r.Failed) != 3 || !errors.Is(r.Failed[2].Err, died) || r.Failed[2].Job.Seed != 12 || len(r.Cells) != 3 {
+		t.Errorf("error %v, result %+v", err, r)
+	}
+}
+
+func TestRunGivesUp(t *testing.T) {
+	p := plan()
+	p.Runs = 1000
+	r, err := compare.Run(t.Context(), p, lab{func(compare.Job) (history.Run, error) {
+		return history.Run{}, errors.New("died")
+	}}, nil, nil)
+	if err != nil || !r.GaveUp || r.Interrupted || len(r.Failed) != 20 {
+		t.Errorf("error %v, gave up %v after %d", err, r.GaveUp, len(r.Failed))
+	}
+}
+
+func TestRunInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	n := 0
+	r, err := compare.Run(ctx, plan(), lab{func(j compare.Job) (history.Run, error) {
+		if n++; n == 5 {
+			cancel()
+		}
+		return good(j, false), nil
+	}}, nil, nil)
+	if err != nil || !r.Interrupted || r.Runs != 5 {
+		t.Errorf("error %v, interrupted %v after %d", err, r.Interrupted, r.Runs)
+	}
+}
+
+func TestRunStopsWhenTheSinkFails(t *testing.T) {
+	full := errors.New("disk full")
+	calls := 0
+	_, err := compare.Run(t.Context(), plan(), lab{func(j compare.Job) (history.Run, error) { return good(j, false), nil }}, nil,
+		func(history.Run, measure.Figures) error { calls++; return full })
+	if !errors.Is(err, full) || calls != 1 {
+		t.Errorf("error %v after %d calls", err, calls)
+	}
+}
+
+func TestPlanValidate(t *testing.T) {
+	if err := plan().Validate(); err != nil {
+		t.Error(err)
+	}
+	for _, tt := range []struct {
+		change func(*compare.Plan)
+		want   string
+	}{
+		{func(p *compare.Plan) { p.Runs = 0 }, "runs: 0: must be from 1"},
+		{func(p *compare.Plan) { p.TTL = 2 * time.Hour }, "ttl: 2h0m0s: must be from 100ms"},
+		{func(p *compare.Plan) { p.TTL++ }, "ttl: 1.000000001s: must be a whole"},
+		{func(p *compare.Plan) { p.Candidates = 21 }, "candidates: 21: must be from 2 to 20"},
+		{func(p *compare.Plan) { p.Modes = nil }, "modes: none"},
+		{func(p *compare.Plan) { p.Faults = nil }, "faults: none"},
+		{func(p *compare.Plan) { p.Modes[1] = p.Modes[0] }, "modes: single: must be named once"},
+		{func(p *compare.Plan) { p.Faults[1] = p.Faults[0] }, "faults: pause: must be named once"},
+		{func(p *compare.Plan) { p.Faults[1] = "flood" }, `faults: "flood": must be of resign`},
+	} {
+		p := plan()
+		tt.change(&p)
+		err := p.Validate()
+		var field *compare.FieldError
+		if !errors.As(err, &field) || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("error is %v, want %q", err, tt.want)
+		}
+		if _, err := compare.Run(t.Context(), p, lab{}, nil, nil); err == nil {
+			t.Errorf("%q was played", tt.want)
+		}
+	}
+}
+
+// TestLimitsAgree: what a plan allows the virtual lab can play.
+func TestLimitsAgree(t *testing.T) {
+	for _, ttl := range []time.Duration{compare.MinTTL, compare.MaxTTL} {
+		for _, n := range []int{compare.MinCandidates, compare.MaxCandidates} {
+			for _, m := range []string{"single", "quorum3", "quorum9"} {
+				mode, err := compare.ParseMode(m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := compare.Plan{Runs: 1, TTL: ttl, Candidates: n, Modes: []compare.Mode{mode}, Faults: fault.Names()}
+				if err := p.Validate(); err != nil {
+					t.Error(err)
+				}
+				for _, j := range p.Jobs() {
+					if err := virtual.Spec(j).Validate(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestParseMode(t *testing.T) {
+	for _, s := range []string{"single", "quorum3", "quorum5", "quorum9"} {
+		if m, err := compare.ParseMode(s); err != nil || m.String() != s {
+			t.Errorf("ParseMode(%q) = %v, %v", s, m, err)
+		}
+	}
+	for _, s := range []string{"", "quorum", "quorum1", "quorum4", "quorum11", "quorum03x", "5", "Single"} {
+		if m, err := compare.ParseMode(s); err == nil {
+			t.Errorf("ParseMode(%q) = %v", s, m)
+		}
+	}
+}

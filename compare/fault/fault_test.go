@@ -1,0 +1,108 @@
+package fault_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"incumbent/compare/fault"
+)
+
+// world notes what is asked of it.
+type world struct {
+	calls []string
+	err   error
+}
+
+func (w *world) Leader() string { return "a" }
+
+func (w *world) note(what, candidate string) error {
+	w.calls = append(w.calls, what+" "+candidate)
+	return w.err
+}
+
+func (w *world) Resign(c string) error            { return w.note("resign", c) }
+func (w *world) Kill(c string) error              { return w.note("kill", c) }
+func (w *world) Freeze(c string) error            { return w.note("freeze", c) }
+func (w *world) FreezeBeforeWrite(c string) error { return w.note("freeze before write", c) }
+func (w *world) Thaw(c string) error              { return w.note("thaw", c) }
+func (w *world) Cut(c string) error               { return w.note("cut", c) }
+func (w *world) Heal(c string) error              { return w.note("heal", c) }
+
+func TestStrikeAndHeal(t *testing.T) {
+	want := map[string][]string{
+		"resign":      {"resign a"},
+		"crash":       {"kill a"},
+		"pause":       {"freeze a", "thaw a"},
+		"pause-write": {"freeze before write a", "thaw a"},
+		"partition":   {"cut a", "heal a"},
+	}
+	for _, f := range fault.All() {
+		w := &world{}
+		heal, err := f.Strike(w)
+		if err != nil {
+			t.Fatalf("%s: %v", f.Name, err)
+		}
+		if healed := heal != nil; healed != (f.Most > 0) {
+			t.Errorf("%s: healed is %v, but it lasts %v TTLs at most", f.Name, healed, f.Most)
+		}
+		if heal != nil {
+			if err := heal(); err != nil {
+				t.Errorf("%s: heal: %v", f.Name, err)
+			}
+		}
+		if !slices.Equal(w.calls, want[f.Name]) {
+			t.Errorf("%s did %q, want %q", f.Name, w.calls, want[f.Name])
+		}
+		if f.Releases != (f.Name == "resign") {
+			t.Errorf("%s: Releases is %v", f.Name, f.Releases)
+		}
+		if f.About == "" {
+			t.Errorf("%s does not say what it is", f.Name)
+		}
+	}
+	if len(want) != len(fault.All()) {
+		t.Errorf("%d faults, tested %d", len(fault.All()), len(want))
+	}
+}
+
+func TestStrikeFails(t *testing.T) {
+	boom := errors.New("boom")
+	for _, f := range fault.All() {
+		if _, err := f.Strike(&world{err: boom}); !errors.Is(err, boom) {
+			t.Errorf("%s: error is %v", f.Name, err)
+		}
+	}
+}
+
+func TestLength(t *testing.T) {
+	f, err := fault.ByName("pause")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		random float64
+		want   time.Duration
+	}{{0, 2500 * time.Millisecond}, {0.5, 3250 * time.Millisecond}, {1, 4 * time.Second}} {
+		if got := f.Length(2*time.Second, tt.random); got != tt.want {
+			t.Errorf("Length(2s, %v) = %v, want %v", tt.random, got, tt.want)
+		}
+	}
+	if f, _ := fault.ByName("crash"); f.Length(time.Second, 0.9) != 0 {
+		t.Error("a crash is healed")
+	}
+}
+
+func TestByName(t *testing.T) {
+	for _, name := range fault.Names() {
+		if f, err := fault.ByName(name); err != nil || f.Name != name {
+			t.Errorf("ByName(%q) = %q, %v", name, f.Name, err)
+		}
+	}
+	_, err := fault.ByName("flood")
+	if err == nil || !strings.Contains(err.Error(), `"flood"`) || !strings.Contains(err.Error(), "pause-write") {
+		t.Errorf("error is %v", err)
+	}
+}

@@ -1,0 +1,33 @@
+package virtual
+
+import (
+	"time"
+
+	"incumbent/internal/simnet"
+)
+
+// clock is a candidate's election.Clock: the bubble's time, at which nothing
+// happens while the candidate is frozen, and whose timers go off at instants that
+// only this candidate uses.
+type clock struct {
+	source      *simnet.Source
+	read, fired func() // gates
+}
+
+func newClock(w *simnet.World, host string) clock {
+	return clock{w.Source(host + "/timer"), w.Gate(host, "clock"), w.Gate(host, "timer")}
+}
+
+// Now implements election.Clock.
+func (c clock) Now() time.Time {
+	c.read()
+	return time.Now()
+}
+
+// AfterFunc implements election.Clock.
+func (c clock) AfterFunc(d time.Duration, f func()) func() bool {
+	return time.AfterFunc(c.source.Until(d), func() {
+		c.fired()
+		f()
+	}).Stop
+}

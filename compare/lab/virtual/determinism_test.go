@@ -1,0 +1,76 @@
+package virtual_test
+
+import (
+	"encoding/json"
+	"runtime"
+	"testing"
+
+	"incumbent/compare/fault"
+	"incumbent/compare/lab/virtual"
+)
+
+// modes are those that are compared by default.
+var modes = []struct {
+	mode    string
+	masters int
+}{{"single", 1}, {"quorum", 3}, {"quorum", 5}}
+
+// TestSameSeedSameHistory plays 200 seeds, spread over modes and faults, at two
+// values of GOMAXPROCS. One seed played often would prove little.
+func TestSameSeedSameHistory(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	names := fault.Names()
+	events, different := 0, 0
+	for seed := range uint64(200) {
+		m := modes[seed%uint64(len(modes))]
+		s := spec(seed, m.mode, m.masters, names[seed/uint64(len(modes))%uint64(len(names))])
+		runtime.GOMAXPROCS(1)
+		one := lines(t, s)
+		runtime.GOMAXPROCS(2)
+		two := lines(t, s)
+		events += len(one)
+		if i, ok := difference(one, two); ok {
+			different++
+			t.Errorf("%s: event %d differs\n1: %s\n2: %s", s, i, at(one, i), at(two, i))
+		}
+	}
+	t.Logf("%d events, %d seeds differ", events, different)
+	if events < 200*20 {
+		t.Errorf("only %d events in 200 histories", events)
+	}
+	if _, ok := difference(lines(t, spec(1, "single", 1, "crash")), lines(t, spec(2, "single", 1, "crash"))); !ok {
+		t.Error("two seeds have one history")
+	}
+}
+
+// lines plays a run and returns its events as they would be written.
+func lines(t *testing.T, s virtual.Spec) []string {
+	t.Helper()
+	run := play(t, s)
+	out := make([]string, len(run.Events))
+	for i, ev := range run.Events {
+		text, err := json.Marshal(ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[i] = string(text)
+	}
+	return out
+}
+
+// difference is the first index at which two lists differ.
+func difference(a, b []string) (int, bool) {
+	for i := range max(len(a), len(b)) {
+		if at(a, i) != at(b, i) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+func at(list []string, i int) string {
+	if i < len(list) {
+		return list[i]
+	}
+	return "nothing"
+}

@@ -1,0 +1,143 @@
+package virtual_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"incumbent/compare/fault"
+	"incumbent/compare/history"
+	"incumbent/compare/lab/virtual"
+	"incumbent/compare/measure"
+)
+
+// TestEveryCell plays a few seeds of each fault in each mode, and looks at what
+// each fault is about.
+func TestEveryCell(t *testing.T) {
+	for _, m := range modes {
+		for _, f := range fault.All() {
+			for seed := range uint64(4) {
+				s := spec(1000+seed, m.mode, m.masters, f.Name)
+				run := play(t, s)
+				for _, v := range measure.Check(run) {
+					t.Errorf("%s: %s", s, v)
+				}
+				inspect(t, s, f, run)
+			}
+		}
+	}
+}
+
+// inspect checks that the fault struck as it should, and that the figures are
+// possible.
+func inspect(t *testing.T, s virtual.Spec, f fault.Fault, run history.Run) {
+	t.Helper()
+	got := measure.Of(run)
+	struck := of(run, history.Fault)
+	healed := of(run, history.Healed)
+	if len(struck) != 1 || struck[0].Name != s.Fault || struck[0].Actor == "" {
+		t.Fatalf("%s: faults: %+v", s, struck)
+	}
+	if want := f.Most > 0; (len(healed) == 1) != want {
+		t.Errorf("%s: healed: %+v", s, healed)
+	}
+	if floor := struck[0].Floor; (floor == 0) != f.Releases || floor > s.TTL {
+		t.Errorf("%s: floor is %s", s, floor)
+	}
+	// The lease cannot be free before its time, and there is always a successor.
+	if !got.FailedOver || got.Overshoot < 0 || got.Overshoot > 50*time.Millisecond {
+		t.Errorf("%s: failed over is %v, after %s, overshoot %s", s, got.FailedOver, got.Failover, got.Overshoot)
+	}
+	stale := 0
+	if f.Name == "pause-write" {
+		stale = 1
+	}
+	if got.StaleAttempted != stale || got.StaleAcceptedUnfenced != stale || got.StaleAcceptedFenced != 0 {
+		t.Errorf("%s: stale acts %d, accepted %d, with a fence %d; want %d, %d, 0", s,
+			got.StaleAttempted, got.StaleAcceptedUnfenced, got.StaleAcceptedFenced, stale, stale)
+	}
+	if f.Name == "partition" && !endedBy(run, struck[0], "unreachable") {
+		t.Errorf("%s: the leader did not lose its term for want of contact", s)
+	}
+}
+
+// of lists the events of a kind.
+func of(run history.Run, k history.Kind) (events []history.Event) {
+	for _, ev := range run.Events {
+		if ev.Kind == k {
+			events = append(events, ev)
+		}
+	}
+	return events
+}
+
+// endedBy reports whether the term of the struck leader stopped for that reason.
+func endedBy(run history.Run, struck history.Event, reason string) bool {
+	for _, ev := range of(run, history.TermStopping) {
+		if ev.Actor == struck.Actor && ev.At > struck.At && ev.Err == reason {
+			return true
+		}
+	}
+	return false
+}
+
+func TestHistoryHead(t *testing.T) {
+	run := play(t, spec(7, "quorum", 3, "resign"))
+	if run.Seed != 7 || run.Mode != "quorum" || run.Masters != 3 || run.Fault != "resign" || run.Guards != "off" ||
+		run.Lab != "virtual" || run.TTL != 2*time.Second || run.Length < time.Second || run.Length > 10*time.Second {
+		run.Events = nil
+		t.Errorf("head is %+v", run)
+	}
+}
+
+// TestOthers plays what the default comparison does not.
+func TestOthers(t *testing.T) {
+	for _, s := range []virtual.Spec{
+		{Seed: 1, Mode: "single", Masters: 1, Fault: "crash", TTL: 100 * time.Millisecond, Candidates: 2},
+		{Seed: 2, Mode: "single", Masters: 1, Fault: "pause-write", TTL: time.Hour, Candidates: 2},
+		{Seed: 3, Mode: "quorum", Masters: 7, Fault: "partition", TTL: 15 * time.Second, Candidates: 8},
+		{Seed: 4, Mode: "quorum", Masters: 3, Fault: "resign", TTL: 2 * time.Second, Candidates: 20},
+	} {
+		run := play(t, s)
+		if v := measure.Check(run); len(v) > 0 {
+			t.Errorf("%s: %v", s, v)
+		}
+		if f := measure.Of(run); !f.FailedOver {
+			t.Errorf("%s: no successor", s)
+		}
+	}
+}
+
+func TestSpecValidate(t *testing.T) {
+	if err := spec(1, "quorum", 5, "pause").Validate(); err != nil {
+		t.Error(err)
+	}
+	for _, tt := range []struct {
+		change func(*virtual.Spec)
+		want   string
+	}{
+		{func(s *virtual.Spec) { s.Mode = "both" }, `mode "both"`},
+		{func(s *virtual.Spec) { s.Masters = 3 }, "masters 3: must be 1"},
+		{func(s *virtual.Spec) { s.Mode = "quorum" }, "masters 1: must be from 3"},
+		{func(s *virtual.Spec) { s.Fault = "flood" }, `fault "flood"`},
+		{func(s *virtual.Spec) { s.TTL = time.Millisecond }, "TTL 1ms: must be from 100ms"},
+		{func(s *virtual.Spec) { s.TTL += time.Microsecond }, "whole number"},
+		{func(s *virtual.Spec) { s.Candidates = 1 }, "candidates 1: must be from 2"},
+	} {
+		s := spec(1, "single", 1, "crash")
+		tt.change(&s)
+		if err := s.Validate(); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("error is %v, want %q", err, tt.want)
+		}
+		if _, err := virtual.Play(s); err == nil {
+			t.Errorf("%s was played", s)
+		}
+	}
+}
+
+func TestPlayOutsideOfABubble(t *testing.T) {
+	_, err := virtual.Play(spec(1, "single", 1, "crash"))
+	if err == nil || !strings.Contains(err.Error(), "bubble") {
+		t.Errorf("error is %v", err)
+	}
+}

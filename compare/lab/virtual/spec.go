@@ -1,0 +1,72 @@
+package virtual
+
+import (
+	"fmt"
+	"time"
+
+	"incumbent/compare/fault"
+	"incumbent/compare/history"
+)
+
+// Lab is this lab's name in histories.
+const Lab = "virtual"
+
+// Limits of a [Spec].
+const (
+	MinCandidates = 2
+	MaxCandidates = 20
+	MinTTL        = 100 * time.Millisecond
+	MaxTTL        = time.Hour
+)
+
+// A Spec says what to play. Equal specs give equal histories.
+type Spec struct {
+	// Seed of all that is random.
+	Seed uint64 `json:"seed"`
+	// Mode is single, with one master, or quorum.
+	Mode string `json:"mode"`
+	// Masters is how many there are: 1 in single mode, 3 or more in quorum.
+	Masters int `json:"masters"`
+	// Fault is a name of package fault.
+	Fault string `json:"fault"`
+	// TTL of leases, in whole milliseconds.
+	TTL time.Duration `json:"ttl_ns"`
+	// Candidates is how many take part.
+	Candidates int `json:"candidates"`
+}
+
+// Validate checks all fields.
+func (s Spec) Validate() error {
+	if _, err := fault.ByName(s.Fault); err != nil {
+		return err
+	}
+	switch {
+	case s.Mode != "single" && s.Mode != "quorum":
+		return fmt.Errorf("mode %q: must be single or quorum", s.Mode)
+	case s.Mode == "single" && s.Masters != 1:
+		return fmt.Errorf("masters %d: must be 1 in single mode", s.Masters)
+	case s.Mode == "quorum" && (s.Masters < 3 || s.Masters > 9):
+		return fmt.Errorf("masters %d: must be from 3 to 9 in quorum mode", s.Masters)
+	case s.TTL < MinTTL || s.TTL > MaxTTL:
+		return fmt.Errorf("TTL %s: must be from %s to %s", s.TTL, MinTTL, MaxTTL)
+	case s.TTL%time.Millisecond != 0:
+		return fmt.Errorf("TTL %s: must be a whole number of milliseconds", s.TTL)
+	case s.Candidates < MinCandidates || s.Candidates > MaxCandidates:
+		return fmt.Errorf("candidates %d: must be from %d to %d", s.Candidates, MinCandidates, MaxCandidates)
+	}
+	return nil
+}
+
+// String names the spec in errors.
+func (s Spec) String() string {
+	return fmt.Sprintf("%s of %d, %s, TTL %s, %d candidates, seed %d",
+		s.Mode, s.Masters, s.Fault, s.TTL, s.Candidates, s.Seed)
+}
+
+// run is the head of the spec's history.
+func (s Spec) run() history.Run {
+	return history.Run{
+		Seed: s.Seed, Mode: s.Mode, Masters: s.Masters, Fault: s.Fault,
+		Guards: "off", Lab: Lab, TTL: s.TTL,
+	}
+}

@@ -1,0 +1,82 @@
+package virtual
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"time"
+
+	"github.com/redis/go-redis/v9/logging"
+
+	"incumbent/compare/history"
+	"incumbent/compare/lab/virtual/bubble"
+)
+
+// order is what a [Pool] asks of a worker, result the answer; each a line of JSON.
+type order struct {
+	ID   int  `json:"id"`
+	Spec Spec `json:"spec"`
+}
+
+type result struct {
+	ID  int         `json:"id"`
+	Run history.Run `json:"run"`
+	Err string      `json:"error,omitempty"`
+}
+
+// stuck is how long a run may take in real time. A thousandth of that is usual; a
+// mutex that is held while virtual time passes would stop the clock for ever.
+const stuck = time.Minute
+
+// Worker is the main function of a child process of a [Pool]: it plays what it
+// reads from in and writes histories to out, until in ends. It exits the process.
+// Interrupts are ignored, since they reach the parent too, which then closes in.
+func Worker(in io.Reader, out io.Writer) {
+	signal.Ignore(os.Interrupt)
+	logging.Disable() // go-redis reports failed dials on stderr
+	bubble.Main(func(run func(func()) error) int { return work(in, out, run) })
+}
+
+// work plays orders until there are no more or one went wrong: what is left of
+// that in the process could disturb the next.
+func work(in io.Reader, out io.Writer, run func(func()) error) int {
+	orders, results := json.NewDecoder(in), json.NewEncoder(out)
+	for {
+		var o order
+		if err := orders.Decode(&o); err == io.EOF {
+			return 0
+		} else if err != nil {
+			fmt.Fprintf(os.Stderr, "worker: reading orders: %v\n", err)
+			return 2
+		}
+		r := fill(o, run)
+		if err := results.Encode(r); err != nil {
+			return 2 // the parent is gone
+		}
+		if r.Err != "" {
+			return 1
+		}
+	}
+}
+
+// fill plays an order.
+func fill(o order, run func(func()) error) result {
+	watchdog := time.AfterFunc(stuck, func() {
+		debug.SetTraceback("all")
+		panic(fmt.Sprintf("%s: not finished after %s: virtual time stands still", o.Spec, stuck))
+	})
+	defer watchdog.Stop()
+	r := result{ID: o.ID}
+	var failed error
+	err := run(func() { r.Run, failed = Play(o.Spec) })
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		r.Err = err.Error()
+	}
+	return r
+}

@@ -1,0 +1,185 @@
+package measure
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"incumbent/compare/history"
+)
+
+// Rules that a history must keep, whatever strikes.
+const (
+	// TokenOrder: each term's token is larger than those of all earlier terms.
+	TokenOrder = "tokens strictly increase"
+	// TokenShared: no two terms have one token, and none has token 0.
+	TokenShared = "one token, one term"
+	// BeliefOverlap: the terms of two candidates are never valid together.
+	BeliefOverlap = "one leader by belief"
+	// FenceHolds: a resource with a fence takes no stale act.
+	FenceHolds = "no stale act passes the fence"
+	// RenewalLate: no renewal counts after the term's deadline, or after a later
+	// term began.
+	RenewalLate = "a late renewal does not count"
+	// EventOrder: a term starts, then renews, then stops, then ends, once each;
+	// its candidate has no other term meanwhile.
+	EventOrder = "terms start, stop and end in order"
+	// ActWithoutTerm: whoever checks is told yes only during its term, and acts
+	// only under a term that it had.
+	ActWithoutTerm = "no act without a term"
+)
+
+// A Violation is a rule that a history broke.
+type Violation struct {
+	// Rule is one of the constants of this package.
+	Rule string
+	// At is when, Actor who.
+	At    time.Duration
+	Actor string
+	// Text says what was seen.
+	Text string
+}
+
+// String is the violation in one line.
+func (v Violation) String() string {
+	return fmt.Sprintf("%s: %s at %s: %s", v.Rule, v.Actor, v.At, v.Text)
+}
+
+// Check looks for broken rules, and returns what it found in order of time. A
+// lease must keep all of them under resignation, crash, pause and partition.
+func Check(run history.Run) []Violation {
+	events := sorted(run)
+	c := &checker{terms: termsOf(events, run.Length), live: map[string]*live{}}
+	c.tokens()
+	c.beliefs()
+	for _, ev := range events {
+		c.event(ev)
+	}
+	slices.SortFunc(c.found, byTime)
+	return c.found
+}
+
+// byTime orders violations.
+func byTime(a, b Violation) int {
+	return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Actor, b.Actor), cmp.Compare(a.Text, b.Text))
+}
+
+type checker struct {
+	terms []span
+	live  map[string]*live // each actor's latest term
+	found []Violation
+}
+
+// live is a term as the events so far tell it.
+type live struct {
+	token          uint64
+	deadline       time.Duration
+	stopped, ended bool
+}
+
+func (c *checker) add(rule string, at time.Duration, actor, format string, args ...any) {
+	c.found = append(c.found, Violation{rule, at, actor, fmt.Sprintf(format, args...)})
+}
+
+// tokens compares each term with all earlier ones.
+func (c *checker) tokens() {
+	var top span
+	for i, t := range c.terms {
+		switch {
+		case t.token == 0:
+			c.add(TokenShared, t.start, t.actor, "a term with token 0")
+		case slices.ContainsFunc(c.terms[:i], func(e span) bool { return e.token == t.token }):
+			c.add(TokenShared, t.start, t.actor, "token %d belongs to an earlier term already", t.token)
+		case t.token < top.token:
+			c.add(TokenOrder, t.start, t.actor, "token %d after %d of %s", t.token, top.token, top.actor)
+		}
+		if t.token > top.token {
+			top = t
+		}
+	}
+}
+
+// beliefs compares each term with all earlier ones of other candidates.
+func (c *checker) beliefs() {
+	for i, later := range c.terms {
+		for _, earlier := range c.terms[:i] {
+			if d := earlier.end - later.start; d > 0 && earlier.actor != later.actor {
+				c.add(BeliefOverlap, later.start, later.actor, "token %d is valid while %s is for another %s, by token %d",
+					later.token, earlier.actor, d, earlier.token)
+			}
+		}
+	}
+}
+
+// event checks one event against those before.
+func (c *checker) event(ev history.Event) {
+	t := c.live[ev.Actor]
+	switch ev.Kind {
+	case history.TermStarted:
+		if t != nil && !t.ended {
+			c.add(EventOrder, ev.At, ev.Actor, "term %d starts before term %d has ended", ev.Token, t.token)
+		}
+		c.live[ev.Actor] = &live{token: ev.Token, deadline: ev.Deadline}
+	case history.Renewed, history.TermStopping, history.TermEnded, history.Checked:
+		c.during(t, ev)
+	case history.Acted:
+		c.acted(ev)
+	}
+}
+
+// during checks an event that belongs to a live term.
+func (c *checker) during(t *live, ev history.Event) {
+	if t == nil || t.token != ev.Token {
+		rule := EventOrder
+		if ev.Kind == history.Checked {
+			rule = ActWithoutTerm
+		}
+		c.add(rule, ev.At, ev.Actor, "%s for term %d, which is not its latest", ev.Kind, ev.Token)
+		return
+	}
+	switch ev.Kind {
+	case history.Renewed:
+		c.renewed(t, ev)
+	case history.TermStopping:
+		if t.stopped || t.ended {
+			c.add(EventOrder, ev.At, ev.Actor, "term %d stops again, or after its end", ev.Token)
+		}
+		t.stopped = true
+	case history.TermEnded:
+		if t.ended {
+			c.add(EventOrder, ev.At, ev.Actor, "term %d ends again", ev.Token)
+		}
+		t.ended = true
+	case history.Checked:
+		if t.ended || ev.At >= t.deadline && t.deadline > 0 {
+			c.add(ActWithoutTerm, ev.At, ev.Actor, "Valid was true for term %d after its end", ev.Token)
+		}
+	}
+}
+
+// renewed checks a renewal that counted.
+func (c *checker) renewed(t *live, ev history.Event) {
+	switch later, ok := successor(c.terms, ev); {
+	case t.ended:
+		c.add(RenewalLate, ev.At, ev.Actor, "term %d is renewed after its end", ev.Token)
+	case ev.At >= t.deadline && t.deadline > 0:
+		c.add(RenewalLate, ev.At, ev.Actor, "term %d is renewed %s after its deadline", ev.Token, ev.At-t.deadline)
+	case ok:
+		c.add(RenewalLate, ev.At, ev.Actor, "term %d is renewed %s after term %d of %s began",
+			ev.Token, ev.At-later.start, later.token, later.actor)
+	}
+	t.deadline = max(t.deadline, ev.Deadline)
+}
+
+// acted checks an act that reached the resource.
+func (c *checker) acted(ev history.Event) {
+	if latest(c.terms, ev.Actor, ev.Token) < 0 {
+		c.add(ActWithoutTerm, ev.At, ev.Actor, "an act under token %d, which it never had", ev.Token)
+		return
+	}
+	if later, stale := successor(c.terms, ev); stale && ev.Fenced {
+		c.add(FenceHolds, ev.At, ev.Actor, "an act under token %d was taken %s after term %d of %s began",
+			ev.Token, ev.At-later.start, later.token, later.actor)
+	}
+}

@@ -1,0 +1,30 @@
+// Package measure turns histories into figures. What failover latency, a
+// split-brain window or a stale act is stands here and nowhere else.
+//
+// It does not say whether a figure is good, nor does it know which lab or which
+// fault a history came from. Its functions are pure; they never return NaN, and a
+// run in which something did not happen is not counted as one in which it took no
+// time.
+//
+// # Definitions
+//
+//   - Failover latency: from the fault to the start of the next term. A run
+//     without one is not counted.
+//   - Floor: the time that the lease still had at the store when the fault struck;
+//     0 for a resignation; in quorum mode the time until so many masters had
+//     expired that a majority was free. Overshoot: failover minus floor, which
+//     can be compared across TTLs.
+//   - Leaderless time: for how long, from the fault to the end of the run, no
+//     candidate's term was valid.
+//   - Belief overlap: for how long the terms of two candidates were both valid,
+//     each by its own Valid: max(0, end of the earlier - start of the later).
+//   - Act overlap, the split-brain window: from the start of a term until the last
+//     act of an earlier term reached the resource.
+//   - Stale acts: acts of an earlier term that arrived after a later term had
+//     begun. Attempted: all of them. Accepted, by a resource with and without a
+//     fence. A fence knows a term from its first act on, so a lab's leaders act
+//     as soon as they lead.
+//
+// Earlier and later are by the start of terms, not by their tokens: tokens are
+// what is being tested.
+package measure

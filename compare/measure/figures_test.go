@@ -1,0 +1,185 @@
+package measure_test
+
+import (
+	"testing"
+	"time"
+
+	"incumbent/compare/history"
+	"incumbent/compare/measure"
+)
+
+// Histories in milliseconds, for hand-computed figures.
+
+const msec = time.Millisecond
+
+func ev(at int, actor string, kind history.Kind, token uint64) history.Event {
+	return history.Event{At: time.Duration(at) * msec, Actor: actor, Kind: kind, Token: token}
+}
+
+func started(at int, actor string, token uint64, deadline int) history.Event {
+	e := ev(at, actor, history.TermStarted, token)
+	e.Deadline = time.Duration(deadline) * msec
+	return e
+}
+
+func renewed(at int, actor string, token uint64, deadline int) history.Event {
+	e := ev(at, actor, history.Renewed, token)
+	e.Deadline = time.Duration(deadline) * msec
+	return e
+}
+
+func stopping(at int, actor string, token uint64) history.Event {
+	return ev(at, actor, history.TermStopping, token)
+}
+
+func ended(at int, actor string, token uint64) history.Event {
+	return ev(at, actor, history.TermEnded, token)
+}
+
+func checked(at int, actor string, token uint64) history.Event {
+	return ev(at, actor, history.Checked, token)
+}
+
+func acted(at int, actor string, token uint64, fenced bool) history.Event {
+	e := ev(at, actor, history.Acted, token)
+	e.Unfenced, e.Fenced = true, fenced
+	return e
+}
+
+func struck(at int, actor string, floor int) history.Event {
+	e := ev(at, actor, history.Fault, 0)
+	e.Floor = time.Duration(floor) * msec
+	return e
+}
+
+// run numbers the events of each actor in the order given.
+func run(length int, events ...history.Event) history.Run {
+	n := map[string]int{}
+	for i := range events {
+		events[i].N = n[events[i].Actor]
+		n[events[i].Actor]++
+	}
+	return history.Run{Mode: "single", Masters: 1, Fault: "crash", Guards: "off", Lab: "hand", Length: time.Duration(length) * msec, Events: events}
+}
+
+var figureTests = []struct {
+	name string
+	run  history.Run
+	want measure.Figures
+}{
+	{"nothing", run(1000), measure.Figures{Leaderless: 0}},
+	{
+		"nobody ever led after the fault",
+		run(5000, started(0, "a", 1, 2000), struck(500, "a", 1600), ended(2000, "a", 1)),
+		measure.Figures{Leaderless: 3000 * msec},
+	},
+	{
+		"crash: the lease had 1600 left, the next term came 10 later",
+		run(5000, started(0, "a", 1, 2000), acted(100, "a", 1, true), struck(500, "a", 1600), ended(2080, "a", 1),
+			started(2110, "b", 2, 4000), acted(2111, "b", 2, true)),
+		measure.Figures{
+			FailedOver: true, Failover: 1610 * msec, Overshoot: 10 * msec, Leaderless: 30 * msec, Acts: 2,
+		},
+	},
+	{
+		"resign: no floor, and an act that was on its way",
+		run(2000, started(0, "a", 1, 2000), struck(500, "a", 0), ended(501, "a", 1), started(503, "b", 2, 2500), acted(504, "a", 1, true)),
+		measure.Figures{
+			FailedOver: true, Failover: 3 * msec, Overshoot: 3 * msec, Leaderless: 2 * msec,
+			ActOverlap: 1 * msec, StaleAttempted: 1, StaleAcceptedUnfenced: 1, StaleAcceptedFenced: 1, Acts: 1,
+		},
+	},
+	{
+		"pause: two stale acts, refused by the fence; the last one counts for the overlap",
+		run(9000, started(0, "a", 1, 2000), struck(1000, "a", 1000), ended(2000, "a", 1), started(2010, "b", 2, 4000),
+			acted(2012, "b", 2, true), acted(3000, "a", 1, false), acted(3500, "a", 1, false)),
+		measure.Figures{
+			FailedOver: true, Failover: 1010 * msec, Overshoot: 10 * msec, Leaderless: 10 * msec,
+			ActOverlap: 1490 * msec, StaleAttempted: 2, StaleAcceptedUnfenced: 2, Acts: 3,
+		},
+	},
+	{
+		"two believe for 400 ms; a third one later does not overlap",
+		run(9000, started(0, "a", 1, 2000), struck(100, "a", 1900), started(1600, "b", 2, 4000), ended(2000, "a", 1),
+			ended(4000, "b", 2), started(4000, "c", 3, 9500)),
+		measure.Figures{
+			FailedOver: true, Failover: 1500 * msec, Overshoot: -400 * msec, BeliefOverlap: 400 * msec,
+		},
+	},
+	{
+		"one candidate's own terms are no belief overlap, and the window is from the first later term",
+		run(4000, started(0, "a", 1, 2000), ended(1000, "a", 1), started(900, "a", 2, 2000), started(950, "a", 3, 5000),
+			acted(1000, "a", 1, false)),
+		measure.Figures{ActOverlap: 100 * msec, StaleAttempted: 1, StaleAcceptedUnfenced: 1, Acts: 1},
+	},
+	{
+		"an act in the instant in which the next term starts is not stale",
+		run(4000, started(0, "a", 1, 2000), ended(900, "a", 1), started(1000, "b", 2, 5000), acted(1000, "a", 1, true)),
+		measure.Figures{Leaderless: 100 * msec, Acts: 1},
+	},
+	{
+		"a term that began with the fault is not the next one, and an unknown act is only an act",
+		run(4000, struck(1000, "a", 5), started(1000, "a", 1, 4500), acted(1500, "z", 9, true)),
+		measure.Figures{Acts: 1},
+	},
+	{
+		"of several faults the first one counts",
+		run(4000, started(0, "a", 1, 1000), struck(500, "a", 500), struck(1100, "b", 1), ended(1000, "a", 1), started(1200, "b", 2, 4500)),
+		measure.Figures{FailedOver: true, Failover: 700 * msec, Overshoot: 200 * msec, Leaderless: 200 * msec},
+	},
+}
+
+func TestOf(t *testing.T) {
+	for _, tt := range figureTests {
+		if got := measure.Of(tt.run); got != tt.want {
+			t.Errorf("%s:\n got %+v\nwant %+v", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestQuantilesOf(t *testing.T) {
+	ten := make([]time.Duration, 10)
+	for i := range ten {
+		ten[i] = time.Duration(10-i) * msec
+	}
+	for _, tt := range []struct {
+		in   []time.Duration
+		want measure.Quantiles
+	}{
+		{nil, measure.Quantiles{}},
+		{[]time.Duration{0}, measure.Quantiles{N: 1}},
+		{[]time.Duration{1500 * time.Microsecond}, measure.Quantiles{1, 1.5, 1.5, 1.5, 1.5}},
+		{[]time.Duration{3 * msec, -1 * msec}, measure.Quantiles{2, -1, 3, 3, 3}},
+		{ten, measure.Quantiles{10, 5, 9, 10, 10}},
+	} {
+		if got := measure.QuantilesOf(tt.in); got != tt.want {
+			t.Errorf("QuantilesOf(%v) = %+v, want %+v", tt.in, got, tt.want)
+		}
+	}
+	if ten[0] != 10*msec {
+		t.Error("the list was changed")
+	}
+}
+
+func TestTally(t *testing.T) {
+	var tally measure.Tally
+	if got := tally.Cell(); got != (measure.Cell{}) {
+		t.Errorf("an empty cell is %+v", got)
+	}
+	for _, i := range []int{1, 2, 4} { // no successor, crash, pause
+		tally.Add(figureTests[i].run, measure.Of(figureTests[i].run))
+	}
+	want := measure.Cell{
+		Mode: "single", Masters: 1, Fault: "crash", Guards: "off", Lab: "hand", Runs: 3,
+		Failover:      measure.Quantiles{2, 1010, 1610, 1610, 1610},
+		Overshoot:     measure.Quantiles{2, 10, 10, 10, 10},
+		Leaderless:    measure.Quantiles{3, 30, 3000, 3000, 3000},
+		BeliefOverlap: measure.Quantiles{N: 3},
+		ActOverlap:    measure.Quantiles{3, 0, 1490, 1490, 1490},
+
+		StaleAttempted: 2, StaleAcceptedUnfenced: 2,
+	}
+	if got := tally.Cell(); got != want {
+		t.Errorf("\n got %+v\nwant %+v", got, want)
+	}
+}

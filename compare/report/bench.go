@@ -1,0 +1,58 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"incumbent/compare"
+	"incumbent/compare/history"
+	"incumbent/compare/measure"
+)
+
+// Units of results.txt. No name contains "ns" or "MB", which readers of the format
+// would convert; none of the values has a known distribution.
+var units = []struct{ name, better string }{
+	{"failover-sec", "lower"},
+	{"overshoot-sec", "lower"},
+	{"leaderless-sec", "lower"},
+	{"belief-overlap-sec", "lower"},
+	{"act-overlap-sec", "lower"},
+	{"stale-attempted/run", "lower"},
+	{"stale-accepted-unfenced/run", "lower"},
+	{"stale-accepted-fenced/run", "lower"},
+}
+
+// benchHead writes what results.txt begins with.
+func benchHead(w io.Writer, p compare.Plan, lab, versions string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "pkg: incumbent/compare\nlab: %s\nttl: %s\ncandidates: %d\nseed: %d\nversions: %s\n",
+		lab, p.TTL, p.Candidates, p.Seed, versions)
+	for _, u := range units {
+		fmt.Fprintf(&b, "Unit %s better=%s\nUnit %s assume=nothing\n", u.name, u.better, u.name)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// benchLine writes one run. What did not happen in it is left out.
+func benchLine(w io.Writer, run history.Run, f measure.Figures) error {
+	var b strings.Builder
+	mode := compare.Mode{Kind: run.Mode, Masters: run.Masters}
+	fmt.Fprintf(&b, "BenchmarkCompare/mode=%s/fault=%s/guards=%s 1", mode, run.Fault, run.Guards)
+	durations := []time.Duration{f.Failover, f.Overshoot, f.Leaderless, f.BeliefOverlap, f.ActOverlap}
+	for i, d := range durations {
+		if i < 2 && !f.FailedOver {
+			continue
+		}
+		fmt.Fprintf(&b, " %s %s", strconv.FormatFloat(d.Seconds(), 'f', -1, 64), units[i].name)
+	}
+	for i, n := range []int{f.StaleAttempted, f.StaleAcceptedUnfenced, f.StaleAcceptedFenced} {
+		fmt.Fprintf(&b, " %d %s", n, units[len(durations)+i].name)
+	}
+	b.WriteByte('\n')
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,55 @@
+package report_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/perf/benchfmt"
+
+	"incumbent/compare/report"
+)
+
+// TestResultsAreReadable reads results.txt as benchstat does.
+func TestResultsAreReadable(t *testing.T) {
+	files := benchfmt.Files{Paths: []string{filepath.Join(write(t), report.ResultsFile)}}
+	values := map[string]float64{}
+	results := 0
+	for files.Scan() {
+		switch rec := files.Result().(type) {
+		case *benchfmt.SyntaxError:
+			t.Errorf("syntax error: %v", rec)
+		case *benchfmt.Result:
+			results++
+			if got := string(rec.Name); got != "Compare/mode=quorum3/fault=pause-write/guards=off" {
+				t.Errorf("name is %q", got)
+			}
+			if results == 1 {
+				for _, v := range rec.Values {
+					values[v.Unit] = v.Value
+				}
+			} else if _, ok := rec.Value("failover-sec"); ok {
+				t.Error("a run without a successor has a failover")
+			}
+			if got := rec.GetConfig("lab"); got != "virtual" {
+				t.Errorf("lab is %q", got)
+			}
+		}
+	}
+	if err := files.Err(); err != nil || results != 2 {
+		t.Fatalf("%d results, error %v", results, err)
+	}
+	for unit, want := range map[string]float64{
+		"failover-sec": 1.001, "overshoot-sec": 0.101, "leaderless-sec": 0.001, "belief-overlap-sec": 0, "act-overlap-sec": 0.999,
+		"stale-attempted/run": 1, "stale-accepted-unfenced/run": 1, "stale-accepted-fenced/run": 0,
+	} {
+		if got, ok := values[unit]; !ok || got != want {
+			t.Errorf("%s is %v, want %v", unit, got, want)
+		}
+		if m := files.Units()[benchfmt.UnitMetadataKey{Unit: unit, Key: "better"}]; m == nil || m.Value != "lower" {
+			t.Errorf("%s: better is %v", unit, m)
+		}
+	}
+	if len(values) != 8 {
+		t.Errorf("values are %v", values)
+	}
+}

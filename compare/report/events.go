@@ -1,0 +1,30 @@
+package report
+
+import (
+	"encoding/json"
+	"io"
+
+	"incumbent/compare"
+	"incumbent/compare/history"
+)
+
+// line is one line of events.jsonl: which run, and what happened in it.
+type line struct {
+	Seed   uint64 `json:"seed"`
+	Mode   string `json:"mode"`
+	Fault  string `json:"fault"`
+	Guards string `json:"guards"`
+	history.Event
+}
+
+// eventLines writes the events of a run.
+func eventLines(w io.Writer, run history.Run) error {
+	e := json.NewEncoder(w)
+	mode := compare.Mode{Kind: run.Mode, Masters: run.Masters}.String()
+	for _, ev := range run.Events {
+		if err := e.Encode(line{run.Seed, mode, run.Fault, run.Guards, ev}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
