@@ -72,7 +72,7 @@ func connect(b *testing.B, addr string) *redis.Client {
 // store makes a store on n servers and removes its keys at the end.
 func store(b *testing.B, n int) election.Store {
 	b.Helper()
-	name := fmt.Sprintf("bench-%d-%d", os.Getpid(), time.Now().UnixNano())
+	name := electionName()
 	var clients []redis.UniversalClient
 	for _, addr := range addresses(b, n) {
 		c := connect(b, addr)
@@ -92,6 +92,9 @@ func store(b *testing.B, n int) election.Store {
 	b.Cleanup(func() { settle(b, s) })
 	return s
 }
+
+// electionName is a fresh one.
+func electionName() string { return fmt.Sprintf("bench-%d-%d", os.Getpid(), time.Now().UnixNano()) }
 
 // remove deletes what a benchmark wrote.
 func remove(b *testing.B, c *redis.Client, name string) {

@@ -148,9 +148,6 @@ type outcome struct {
 // so that clean-up never overtakes the acquire that it undoes (invariant 4).
 func (c *campaign) try(ctx context.Context) (*Term, error) {
 	e := c.e
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	result := make(chan outcome) // unbuffered: either taken, or known to be abandoned
 	abandoned := make(chan struct{})
 	used := make(chan bool, 1) // whether a term that was taken has started

@@ -196,3 +196,82 @@ func TestUnusedElectorCloses(t *testing.T) {
 		}
 	})
 }
+
+func TestCloseWaitsForAnAbandonedBid(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		m := electiontest.NewMemory()
+		m.Slow(time.Second)
+		c := join(t, m.Store(), "a")
+		ctx, cancel := context.WithTimeout(bg, 100*ms)
+		defer cancel()
+		_, _ = c.Campaign(ctx)
+		err := c.Close(ctx)
+		wantIs(t, err, context.DeadlineExceeded)
+		if err.Error() != "close: context deadline exceeded" {
+			t.Errorf("text %q", err)
+		}
+		if err := c.Close(bg); err != nil {
+			t.Error(err)
+		}
+		wantFree(t, m)
+	})
+}
+
+// Close in the very instant in which a bid is made, or wins: a term or
+// ErrClosed, never both, and no lease is left behind either way.
+func TestCloseInTheInstantOfABid(t *testing.T) {
+	for _, slow := range []time.Duration{0, ms} {
+		led, closed := 0, 0
+		for range 3000 {
+			bubble(t, func(t *testing.T) {
+				m := electiontest.NewMemory()
+				m.Slow(slow)
+				e := m.Elector(election.Options{ID: "a", TTL: ttl, Logger: quiet(), Random: seeded(1)})
+				out := campaignIn(bg, e)
+				if slow > 0 {
+					<-time.After(slow)
+				}
+				if err := e.Close(bg); err != nil {
+					t.Error(err)
+				}
+				switch o := <-out; {
+				case errors.Is(o.err, election.ErrClosed):
+					closed++
+				case o.err != nil || o.term.Valid():
+					t.Errorf("%v, and the term is %v", o.err, o.term)
+				default:
+					led++
+				}
+				wantFree(t, m)
+			})
+		}
+		if closed == 0 || slow > 0 && led == 0 {
+			t.Errorf("after %s: %d led, %d were closed: it was no race", slow, led, closed)
+		}
+	}
+}
+
+// A caller that gives up as its bid wins does not wait for the release.
+func TestGivingUpDoesNotWaitForTheRelease(t *testing.T) {
+	for range 200 {
+		bubble(t, func(t *testing.T) {
+			m := electiontest.NewMemory()
+			s := m.Store()
+			c := join(t, &hooks{Store: s, release: func(ctx context.Context, g election.Grant) (election.Released, error) {
+				<-time.After(time.Second)
+				return s.Release(ctx, g)
+			}}, "a")
+			m.Slow(ms)
+			ctx, cancel := context.WithTimeout(bg, ms)
+			defer cancel()
+			start := time.Now()
+			if _, err := c.Campaign(ctx); err != nil && time.Since(start) != ms {
+				t.Fatalf("gave up after %s", time.Since(start))
+			}
+			if err := c.Close(bg); err != nil {
+				t.Error(err)
+			}
+			wantFree(t, m)
+		})
+	}
+}

@@ -203,19 +203,12 @@ func (t *Term) checkHealth() {
 		return
 	}
 	ctx, cancel := context.WithCancel(t.ctx.Context)
-	answer := make(chan error, 1)
+	answer := make(chan error, 1) // one is taken, the other finds room
 	late := t.e.clock.AfterFunc(t.e.opt.Renew, func() {
-		select {
-		case answer <- errors.New("no answer within a renewal interval"):
-		default:
-		}
+		answer <- errors.New("no answer within a renewal interval")
 	})
 	go func() { // ends with the health check itself, which gets a context that ends
-		err := guarded(func() error { return health(ctx) })
-		select {
-		case answer <- err:
-		default:
-		}
+		answer <- guarded(func() error { return health(ctx) })
 	}()
 	go func() {
 		err := <-answer

@@ -50,6 +50,8 @@ var wording = []struct {
 }
 
 // kindOf tells what kind of failure err is, and what to do about it.
+//
+//lint:ignore ST1008 the kind is the answer, not a failure to answer
 func kindOf(err error) (kind error, remedy string) {
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
