@@ -42,6 +42,9 @@ func (c *Config) Open(ctx context.Context) (*Client, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	if !c.KeepRedisLog {
+		quietDials()
+	}
 	cl := &Client{given: *c, cfg: c.withDefaults(), electors: map[string]*elector{}}
 	for _, s := range c.servers() {
 		o, err := c.common(s)

@@ -75,6 +75,12 @@ type Config struct {
 	// and simulated networks. nil means net.Dialer. It is no setting either.
 	Dialer func(ctx context.Context, network, address string) (net.Conn, error) `json:"-" yaml:"-"`
 
+	// KeepRedisLog leaves go-redis' logger, which is one for the whole process, as
+	// it is. By default Open replaces it by one that passes everything to slog but
+	// the line for each failed dial, which would come with every try while a store
+	// is down. No setting either.
+	KeepRedisLog bool `json:"-" yaml:"-"`
+
 	from origins
 }
 

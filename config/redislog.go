@@ -1,0 +1,27 @@
+package config
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// go-redis has one logger for the process, and writes a line to it for every
+// failed dial: one a try while a store is down. Electors report that once, when
+// it begins, and once when it is over.
+var quietDials = sync.OnceFunc(func() { redis.SetLogger(dialFilter{}) })
+
+// dialFilter passes on to slog what go-redis logs, but for failed dials.
+type dialFilter struct{}
+
+// Printf implements the logger of go-redis.
+func (dialFilter) Printf(ctx context.Context, format string, v ...any) {
+	if strings.Contains(format, "failed to dial") {
+		return
+	}
+	slog.WarnContext(ctx, "go-redis: "+strings.TrimPrefix(fmt.Sprintf(format, v...), "redis: "))
+}
