@@ -1,0 +1,105 @@
+package local
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// Options says what a lab consists of. The zero value is a lab of one master
+// and three candidates with a TTL of 2 s.
+type Options struct {
+	// Mode is single or quorum. "" means single.
+	Mode string
+	// Masters is how many servers run. 0 means 1 in single mode and 3 in quorum.
+	Masters int
+	// Candidates is how many processes campaign. 0 means 3.
+	Candidates int
+	// TTL of the leases. 0 means 2 s.
+	TTL time.Duration
+	// Renew and StepDown are passed to the candidates. 0 means election's defaults.
+	Renew, StepDown time.Duration
+	// ActEvery is how often a leader acts on the resource. 0 means 10 ms.
+	ActEvery time.Duration
+	// Proxies puts a proxy between each candidate and each master. Without them
+	// nobody can be cut off, and nothing is added to what a call costs.
+	Proxies bool
+	// PlainClients lets candidates use go-redis with its default options, not
+	// with those that leases need.
+	PlainClients bool
+	// Stubborn leaders go on acting after their term's context is done, for as
+	// long as Valid says yes.
+	Stubborn bool
+	// Trace adds notes on bids and wake-ups to the events.
+	Trace bool
+	// Election is the election's name. "" means "lab".
+	Election string
+	// Seed draws the phases at which faults strike. It replays nothing else.
+	Seed uint64
+	// Stderr gets what candidates log. nil drops it.
+	Stderr io.Writer
+}
+
+// An OptionError says which option is wrong, its value, and the rule it breaks.
+type OptionError struct {
+	Field string
+	Value any
+	Rule  string
+}
+
+// Error gives field, value and rule.
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("local: option %s: %v: %s", e.Field, e.Value, e.Rule)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Mode == "" {
+		o.Mode = "single"
+	}
+	if o.Masters == 0 {
+		o.Masters = 1
+		if o.Mode == "quorum" {
+			o.Masters = 3
+		}
+	}
+	if o.Candidates == 0 {
+		o.Candidates = 3
+	}
+	if o.TTL == 0 {
+		o.TTL = 2 * time.Second
+	}
+	if o.ActEvery == 0 {
+		o.ActEvery = 10 * time.Millisecond
+	}
+	if o.Election == "" {
+		o.Election = "lab"
+	}
+	return o
+}
+
+// validate checks options that have their defaults. What election checks
+// itself is left to it.
+func (o Options) validate() error {
+	checks := []struct {
+		bad   bool
+		field string
+		value any
+		rule  string
+	}{
+		{o.Mode != "single" && o.Mode != "quorum", "Mode", o.Mode, "single or quorum"},
+		{o.Mode == "single" && o.Masters != 1, "Masters", o.Masters, "1 in single mode"},
+		{o.Mode == "quorum" && (o.Masters < 3 || o.Masters%2 == 0), "Masters", o.Masters, "an odd number of at least 3 in quorum mode"},
+		{o.Candidates < 1, "Candidates", o.Candidates, "at least 1"},
+		{o.ActEvery < time.Millisecond, "ActEvery", o.ActEvery, "at least 1ms"},
+		{o.TTL < 100*time.Millisecond, "TTL", o.TTL, "at least 100ms, below which scheduling is all that is measured"},
+	}
+	for _, c := range checks {
+		if c.bad {
+			return &OptionError{c.field, c.value, c.rule}
+		}
+	}
+	return nil
+}
+
+// need is how many masters must agree.
+func (o Options) need() int { return o.Masters/2 + 1 }

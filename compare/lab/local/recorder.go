@@ -1,0 +1,131 @@
+package local
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"incumbent/compare/history"
+)
+
+// recorder keeps what was told, in the order in which it was heard, and wakes
+// those who wait for something. It forgets what lies before the current run.
+type recorder struct {
+	mu    sync.Mutex
+	base  int // how many lines were forgotten
+	lines []Line
+	grown chan struct{} // closed at the next line
+	terms map[uint64]*termState
+	top   uint64 // the highest token that started a term
+}
+
+// termState is what is known of one term.
+type termState struct {
+	actor             string
+	token             uint64
+	started, deadline time.Duration
+	ended             bool
+}
+
+func newRecorder() *recorder {
+	return &recorder{grown: make(chan struct{}), terms: map[uint64]*termState{}}
+}
+
+func (r *recorder) add(l Line) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.follow(l)
+	r.lines = append(r.lines, l)
+	close(r.grown)
+	r.grown = make(chan struct{})
+}
+
+// follow keeps the state of terms. r.mu is held.
+func (r *recorder) follow(l Line) {
+	switch t := r.terms[l.Token]; {
+	case l.Kind == history.TermStarted:
+		r.terms[l.Token] = &termState{actor: l.Actor, token: l.Token, started: l.At, deadline: l.Deadline}
+		r.top = max(r.top, l.Token)
+	case t == nil:
+	case l.Kind == history.Renewed:
+		t.deadline = l.Deadline
+	case l.Kind == history.TermEnded:
+		t.ended = true
+	}
+}
+
+// latest is the term with the highest token; false while there was none.
+func (r *recorder) latest() (termState, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := r.terms[r.top]; t != nil {
+		return *t, true
+	}
+	return termState{}, false
+}
+
+// term is what is known of the term of that token.
+func (r *recorder) term(token uint64) termState {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t := r.terms[token]; t != nil {
+		return *t
+	}
+	return termState{}
+}
+
+// mark is a place in the record: after all that was heard so far.
+func (r *recorder) mark() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.base + len(r.lines)
+}
+
+// await returns the first line from mark on that f wants, or ctx's error.
+func (r *recorder) await(ctx context.Context, mark int, f func(Line) bool) (Line, error) {
+	for {
+		r.mu.Lock()
+		fresh, grown := r.lines[max(0, mark-r.base):], r.grown
+		mark = r.base + len(r.lines)
+		r.mu.Unlock()
+		for _, l := range fresh {
+			if f(l) {
+				return l, nil
+			}
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return Line{}, ctx.Err()
+		}
+	}
+}
+
+// since copies all lines stamped at or after from.
+func (r *recorder) since(from time.Duration) (out []Line) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range r.lines {
+		if l.At >= from {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// forget drops what was stamped before that time.
+func (r *recorder) forget(before time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for n < len(r.lines) && r.lines[n].At < before {
+		n++
+	}
+	r.base += n
+	r.lines = append([]Line(nil), r.lines[n:]...)
+	for token, t := range r.terms {
+		if t.ended && t.deadline < before {
+			delete(r.terms, token)
+		}
+	}
+}
