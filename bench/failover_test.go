@@ -16,7 +16,7 @@ func BenchmarkFailover(b *testing.B) {
 	for _, fault := range []string{"resign", "crash"} {
 		for _, m := range modes {
 			b.Run("fault="+fault+"/mode="+m.name, func(b *testing.B) {
-				reportFailover(b, lose(b, m.name, m.masters, fault))
+				reportFailover(b, lose(b, m.masters, fault))
 			})
 		}
 	}
@@ -28,19 +28,24 @@ func BenchmarkFailover(b *testing.B) {
 func BenchmarkSplitBrain(b *testing.B) {
 	for _, m := range modes {
 		b.Run("mode="+m.name, func(b *testing.B) {
-			reportSplit(b, lose(b, m.name, m.masters, "pause-write"))
+			reportSplit(b, lose(b, m.masters, "pause-write"))
 		})
 	}
 }
 
 // lose loses a leader b.N times.
-func lose(b *testing.B, mode string, masters int, fault string) []measure.Figures {
+func lose(b *testing.B, masters int, fault string) []measure.Figures {
+	b.Helper()
 	if os.Getenv(bench.ServersEnv) == "" {
-		return simulate(b, mode, masters, fault, b.N)
+		return simulate(b, masters, fault)
 	}
-	figures := make([]measure.Figures, b.N)
-	for i := range figures {
-		figures[i] = real(b, masters, fault)
+	return strike(b, masters, fault)
+}
+
+// kind is the mode's name in a lab.
+func kind(masters int) string {
+	if masters == 1 {
+		return "single"
 	}
-	return figures
+	return "quorum"
 }

@@ -12,6 +12,7 @@ import (
 
 	"incumbent/bench"
 	"incumbent/compare/history"
+	"incumbent/compare/lab/local"
 	"incumbent/compare/lab/virtual"
 	"incumbent/compare/measure"
 )
@@ -20,6 +21,7 @@ import (
 const workerEnv = "INCUMBENT_BENCH_WORKER"
 
 func TestMain(m *testing.M) {
+	local.ChildMain()
 	if os.Getenv(workerEnv) != "" {
 		virtual.Worker(os.Stdin, os.Stdout)
 	}
@@ -27,39 +29,69 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// simulate plays n runs in the virtual lab.
-func simulate(b *testing.B, mode string, masters int, fault string, n int) []measure.Figures {
+// simulate plays b.N runs in the virtual lab.
+func simulate(b *testing.B, masters int, fault string) []measure.Figures {
 	b.Helper()
-	kind := "quorum"
-	if masters == 1 {
-		kind = "single"
-	}
-	specs := make([]virtual.Spec, n)
+	specs := make([]virtual.Spec, b.N)
 	for i := range specs {
 		specs[i] = virtual.Spec{
-			Seed: uint64(i) + 1, Mode: kind, Masters: masters, Fault: fault, TTL: 2 * time.Second, Candidates: 3,
+			Seed: uint64(i) + 1, Mode: kind(masters), Masters: masters, Fault: fault, TTL: 2 * time.Second, Candidates: 3,
 		}
 	}
 	pool := &virtual.Pool{Command: func() *exec.Cmd {
-		cmd := exec.Command(os.Args[0]) //nolint:gosec // this binary
+		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), workerEnv+"=1")
 		return cmd
 	}}
 	var figures []measure.Figures
 	err := pool.Play(context.Background(), specs, func(i int, run history.Run, err error) {
 		if err != nil {
-			b.Errorf("mode %s, seed %d: %v", mode, specs[i].Seed, err)
+			b.Errorf("%v: %v", specs[i], err)
 			return
 		}
-		for _, v := range measure.Check(run) {
-			b.Errorf("mode %s, seed %d: %v", mode, specs[i].Seed, v)
-		}
-		figures = append(figures, measure.Of(run))
+		figures = append(figures, check(b, run))
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
 	return figures
+}
+
+// strike loses leaders that are processes, on the servers that the user listed:
+// for leases only, nothing is done to them.
+func strike(b *testing.B, masters int, fault string) []measure.Figures {
+	b.Helper()
+	ctx := context.Background()
+	name, addrs := electionName(), addresses(b, masters)
+	for _, addr := range addrs {
+		c := connect(b, addr)
+		defer remove(b, c, name) // after the lab is closed
+	}
+	lab, err := local.Open(ctx, local.Options{
+		Mode: kind(masters), Masters: masters, Servers: addrs, TTL: time.Second, Prefix: prefix, Election: name,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer lab.Close()
+	var figures []measure.Figures
+	for range b.N {
+		run, err := lab.Run(ctx, fault)
+		if err != nil {
+			b.Fatal(err)
+		}
+		figures = append(figures, check(b, run))
+	}
+	return figures
+}
+
+// check measures a run, and fails the benchmark where it broke a rule.
+func check(b *testing.B, run history.Run) measure.Figures {
+	b.Helper()
+	for _, v := range measure.Check(run) {
+		b.Errorf("%s, %d masters, seed %d: %v", run.Fault, run.Masters, run.Seed, v)
+	}
+	return measure.Of(run)
 }
 
 // median of seconds; the larger one of an even number.

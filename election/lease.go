@@ -19,6 +19,16 @@ func tryTimeout(remaining, ttl time.Duration) time.Duration {
 	return max(min(remaining/2, ttl/4), time.Millisecond)
 }
 
+// firstRenewal is when a new term is renewed first: soon, if not all masters
+// confirmed it. A vote that came before the last leader's release is missing
+// until then, and a bare majority is one fault away from a rival.
+func firstRenewal(g Grant, interval time.Duration, random float64) time.Duration {
+	if g.Held < g.Masters {
+		return min(interval, g.TTL/20)
+	}
+	return renewAfter(interval, random)
+}
+
 // renewAfter spreads renewals over 85 to 95 percent of the interval. It is
 // never longer than the interval, keeps many candidates from falling into
 // step, and lets the third renewal after any standby's look come before the

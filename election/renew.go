@@ -38,8 +38,9 @@ func (t *Term) keep() {
 	defer t.e.work.Done()
 	defer close(t.renewer)
 	due := t.sent // like the deadline: after a slow bid there is less time left
-	for {
-		due = due.Add(renewAfter(t.e.opt.Renew, t.e.random()))
+	after := firstRenewal(t.grant, t.e.opt.Renew, t.e.random())
+	for ; ; after = renewAfter(t.e.opt.Renew, t.e.random()) {
+		due = due.Add(after)
 		for try := 0; ; try++ {
 			if !t.waitUntil(due) || t.graceOver() {
 				return

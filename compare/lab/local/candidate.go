@@ -28,7 +28,7 @@ type candidate struct {
 // launch starts the process of a candidate.
 func (l *Lab) launch(name string, slot int) (*candidate, error) {
 	cfg, err := json.Marshal(childConfig{
-		Name: name, Mode: l.opt.Mode, Masters: l.addresses(slot), Election: l.opt.Election,
+		Name: name, Mode: l.opt.Mode, Masters: l.addresses(slot), Election: l.opt.Election, Prefix: l.opt.Prefix,
 		TTL: l.opt.TTL, Renew: l.opt.Renew, StepDown: l.opt.StepDown, ActEvery: l.opt.ActEvery,
 		Plain: l.opt.PlainClients, Stubborn: l.opt.Stubborn, Trace: l.opt.Trace,
 	})

@@ -117,9 +117,9 @@ func (c *child) open() (election.Store, error) {
 	var store election.Store
 	var err error
 	if c.cfg.Mode == "single" {
-		store, err = single.New(clients[0], c.cfg.Election, single.Options{})
+		store, err = single.New(clients[0], c.cfg.Election, single.Options{Prefix: c.cfg.Prefix})
 	} else {
-		store, err = quorum.New(clients, c.cfg.Election, quorum.Options{})
+		store, err = quorum.New(clients, c.cfg.Election, quorum.Options{Prefix: c.cfg.Prefix})
 	}
 	return &toldStore{Store: store, c: c}, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,7 +21,8 @@ import (
 type Lab struct {
 	opt      Options
 	keys     vote.Keys
-	masters  []*redisproc.Server
+	addrs    []string             // of all masters
+	masters  []*redisproc.Server  // those that the lab started
 	direct   []*redis.Client      // the lab's own connections, past all proxies
 	proxies  [][]*blackhole.Proxy // by slot, then master; nil without Options.Proxies
 	fleet    fleet
@@ -41,7 +43,7 @@ func Open(ctx context.Context, o Options) (*Lab, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	keys, err := vote.NewKeys("", o.Election)
+	keys, err := vote.NewKeys(o.Prefix, o.Election)
 	if err != nil {
 		return nil, fmt.Errorf("local: %w", err)
 	}
@@ -57,8 +59,8 @@ func Open(ctx context.Context, o Options) (*Lab, error) {
 }
 
 func (l *Lab) build(ctx context.Context) error {
-	for range l.opt.Masters {
-		if err := l.addMaster(ctx); err != nil {
+	for i := range l.opt.Masters {
+		if err := l.addMaster(ctx, i); err != nil {
 			return err
 		}
 	}
@@ -73,14 +75,20 @@ func (l *Lab) build(ctx context.Context) error {
 	return nil
 }
 
-func (l *Lab) addMaster(ctx context.Context) error {
-	s, err := redisproc.Start(ctx, redisproc.Options{})
-	if err != nil {
-		return err
+// addMaster starts a master, unless it runs already, and connects to it.
+func (l *Lab) addMaster(ctx context.Context, i int) error {
+	if l.opt.Servers != nil {
+		l.addrs = append(l.addrs, l.opt.Servers[i])
+	} else {
+		s, err := redisproc.Start(ctx, redisproc.Options{})
+		if err != nil {
+			return err
+		}
+		l.masters = append(l.masters, s)
+		l.addrs = append(l.addrs, s.Addr())
 	}
-	l.masters = append(l.masters, s)
 	c := redis.NewClient(&redis.Options{
-		Addr: s.Addr(), Protocol: 2, DisableIdentity: true, ContextTimeoutEnabled: true, MaxRetries: -1,
+		Addr: l.addrs[i], Protocol: 2, DisableIdentity: true, ContextTimeoutEnabled: true, MaxRetries: -1,
 	})
 	l.direct = append(l.direct, c)
 	return c.Ping(ctx).Err() // so that the first question finds a connection
@@ -91,9 +99,9 @@ func (l *Lab) addProxies() error {
 	if !l.opt.Proxies {
 		return nil
 	}
-	row := make([]*blackhole.Proxy, 0, len(l.masters))
-	for _, s := range l.masters {
-		p, err := blackhole.New(s.Addr())
+	row := make([]*blackhole.Proxy, 0, len(l.addrs))
+	for _, addr := range l.addrs {
+		p, err := blackhole.New(addr)
 		if err != nil {
 			return errors.Join(err, closeAll(row))
 		}
@@ -113,9 +121,8 @@ func closeAll(row []*blackhole.Proxy) error {
 
 // addresses is where the candidate of a slot finds the masters.
 func (l *Lab) addresses(slot int) []string {
-	out := make([]string, len(l.masters))
-	for i, s := range l.masters {
-		out[i] = s.Addr()
+	out := slices.Clone(l.addrs)
+	for i := range out {
 		if l.opt.Proxies {
 			out[i] = l.proxies[slot][i].Addr()
 		}
@@ -157,7 +164,8 @@ func (l *Lab) close() {
 	wg.Wait()
 }
 
-// Masters are the lab's servers, for faults that strike them. The lab stops them.
+// Masters are the servers that the lab started, for faults that strike them. The
+// lab stops them.
 func (l *Lab) Masters() []*redisproc.Server { return l.masters }
 
 // Options are the lab's, with defaults filled in.

@@ -13,6 +13,10 @@ type Options struct {
 	Mode string
 	// Masters is how many servers run. 0 means 1 in single mode and 3 in quorum.
 	Masters int
+	// Servers are addresses of masters that run already, one for each of Masters.
+	// They are used for leases and asked for their time left; nobody starts, stops
+	// or harms them, and Masters() is empty. nil means that the lab starts its own.
+	Servers []string
 	// Candidates is how many processes campaign. 0 means 3.
 	Candidates int
 	// TTL of the leases. 0 means 2 s.
@@ -34,6 +38,8 @@ type Options struct {
 	Trace bool
 	// Election is the election's name. "" means "lab".
 	Election string
+	// Prefix is what all keys start with. "" means the stores' default.
+	Prefix string
 	// Seed draws the phases at which faults strike. It replays nothing else.
 	Seed uint64
 	// Stderr gets what candidates log. nil drops it.
@@ -89,6 +95,7 @@ func (o Options) validate() error {
 		{o.Mode != "single" && o.Mode != "quorum", "Mode", o.Mode, "single or quorum"},
 		{o.Mode == "single" && o.Masters != 1, "Masters", o.Masters, "1 in single mode"},
 		{o.Mode == "quorum" && (o.Masters < 3 || o.Masters%2 == 0), "Masters", o.Masters, "an odd number of at least 3 in quorum mode"},
+		{o.Servers != nil && len(o.Servers) != o.Masters, "Servers", o.Servers, fmt.Sprintf("one for each of %d masters", o.Masters)},
 		{o.Candidates < 1, "Candidates", o.Candidates, "at least 1"},
 		{o.ActEvery < time.Millisecond, "ActEvery", o.ActEvery, "at least 1ms"},
 		{o.TTL < 100*time.Millisecond, "TTL", o.TTL, "at least 100ms, below which scheduling is all that is measured"},

@@ -19,6 +19,7 @@ type childConfig struct {
 	Mode     string        `json:"mode"`
 	Masters  []string      `json:"masters"`
 	Election string        `json:"election"`
+	Prefix   string        `json:"prefix"`
 	TTL      time.Duration `json:"ttl_ns"`
 	Renew    time.Duration `json:"renew_ns"`
 	StepDown time.Duration `json:"step_down_ns"`
