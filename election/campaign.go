@@ -13,7 +13,7 @@ func (e *elector) Campaign(ctx context.Context) (*Term, error) {
 	case e.turn <- struct{}{}:
 		defer func() { <-e.turn }()
 	case <-ctx.Done():
-		return nil, notAcquired(ctx, nil)
+		return nil, notAcquired(ctx, errGaveUp, nil)
 	case <-e.closing:
 		return nil, ErrClosed
 	}
@@ -72,17 +72,14 @@ func (c *campaign) run(ctx context.Context) (*Term, error) {
 	wait := c.courtesy()
 	for {
 		if err := c.wait(ctx, wait); err != nil {
-			return nil, notAcquired(ctx, firstOf(err, last))
+			return nil, notAcquired(ctx, err, last)
 		}
 		t, err := c.try(ctx)
 		if err == nil {
 			return t, nil
 		}
-		if errors.Is(err, ErrClosed) || ctx.Err() != nil {
-			if err == ctx.Err() { // the bid was abandoned: the one before says more
-				err = firstOf(err, last)
-			}
-			return nil, notAcquired(ctx, err)
+		if errors.Is(err, ErrClosed) || errors.Is(err, errGaveUp) || ctx.Err() != nil {
+			return nil, notAcquired(ctx, err, last)
 		}
 		c.e.emit(Event{Kind: BidRefused, Err: err})
 		if Permanent(err) {
@@ -92,19 +89,19 @@ func (c *campaign) run(ctx context.Context) (*Term, error) {
 	}
 }
 
-// firstOf prefers ErrClosed over the reason of the last refusal.
-func firstOf(err, last error) error {
-	if errors.Is(err, ErrClosed) || last == nil {
-		return err
-	}
-	return last
-}
+// errGaveUp stands for the end of the campaign's context, which is told apart
+// from a master's time-out: that matches the context's error, too.
+var errGaveUp = errors.New("the campaign ended")
 
 // notAcquired is the error of a campaign that gives up: it matches
-// ErrNotAcquired, the context's error and the last refusal.
-func notAcquired(ctx context.Context, err error) error {
-	if errors.Is(err, ErrClosed) {
+// ErrNotAcquired, the context's error and the last refusal: err, or the one
+// before if that was abandoned.
+func notAcquired(ctx context.Context, err, before error) error {
+	switch {
+	case errors.Is(err, ErrClosed):
 		return err
+	case errors.Is(err, errGaveUp):
+		err = before
 	}
 	parts := []error{ErrNotAcquired}
 	if ctx.Err() != nil {
@@ -113,9 +110,7 @@ func notAcquired(ctx context.Context, err error) error {
 			parts = append(parts, cause)
 		}
 	}
-	// Compared as it is: a master's time-out matches the context's error too,
-	// and must not be swallowed.
-	if err != nil && err != ctx.Err() {
+	if err != nil {
 		parts = append(parts, fmt.Errorf("last try: %w", err))
 	}
 	return &joined{parts}
@@ -181,7 +176,7 @@ func (c *campaign) try(ctx context.Context) (*Term, error) {
 		return o.term, nil
 	case <-ctx.Done():
 		close(abandoned)
-		return nil, ctx.Err()
+		return nil, errGaveUp
 	case <-e.closing:
 		close(abandoned)
 		return nil, ErrClosed
@@ -250,7 +245,7 @@ func (e *elector) start(ctx context.Context, t *Term) error {
 		return ErrClosed
 	case ctx.Err() != nil:
 		e.mu.Unlock()
-		return ctx.Err()
+		return errGaveUp
 	}
 	t.renewer = make(chan struct{})
 	e.emit(Event{
@@ -284,8 +279,10 @@ func (c *campaign) wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-c.e.closing:
 		return ErrClosed
+	case <-ctx.Done():
+		return errGaveUp
 	default:
-		return ctx.Err()
+		return nil
 	}
 }
 

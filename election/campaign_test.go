@@ -879,6 +879,25 @@ func TestFencedDuringABid(t *testing.T) {
 	})
 }
 
+// Whoever asks who leads while the bid is in flight sees that bid's own token:
+// that is no reason not to lead with it.
+func TestAskedWhoLeadsDuringABid(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		m := electiontest.NewMemory()
+		m.Slow(100 * ms)
+		c := join(t, m.Store(), "a")
+		out := campaignIn(bg, c)
+		pass(50 * ms)
+		m.Slow(0)
+		if l, err := c.Leader(bg); err != nil || l.Token != 1 {
+			t.Fatalf("%+v, %v", l, err)
+		}
+		if o := <-out; o.err != nil || o.term.Token() != 1 {
+			t.Errorf("%v, want the term of token 1", o)
+		}
+	})
+}
+
 // Bids differ from each other, also between electors that draw the same numbers.
 func TestBidValuesAreUnique(t *testing.T) {
 	bubble(t, func(t *testing.T) {

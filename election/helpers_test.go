@@ -20,7 +20,10 @@ import (
 	"incumbent/election/electiontest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	slog.SetDefault(quiet()) // for electors with default options
+	goleak.VerifyTestMain(m)
+}
 
 const (
 	ttl   = 3 * time.Second

@@ -3,7 +3,9 @@ package election_test
 import (
 	"context"
 	"math/rand/v2"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"incumbent/election"
@@ -63,22 +65,22 @@ func TestRenewAfter(t *testing.T) {
 }
 
 // delayed is a store whose requests and answers take random times, whatever
-// their context says. It notes when the newest call of a kind was sent.
-func delayed(m *electiontest.Memory, seed uint64, most time.Duration) (h *hooks, sent *time.Time) {
+// their context says. It notes when the newest bid was sent.
+func delayed(m *electiontest.Memory, seed uint64, most time.Duration) (h *hooks, sent *atomic.Pointer[time.Time]) {
 	r := seeded(seed)
 	part := func() { <-time.After(time.Duration(r() % uint64(most))) }
-	sent = new(time.Time)
+	sent = new(atomic.Pointer[time.Time])
 	s := m.Store()
 	h = &hooks{Store: s}
 	h.acquire = func(ctx context.Context, b election.Bid) (election.Grant, error) {
-		*sent = time.Now()
+		now := time.Now()
+		sent.Store(&now)
 		part()
 		g, err := s.Acquire(bg, b)
 		part()
 		return g, err
 	}
 	h.renew = func(ctx context.Context, g election.Grant) (election.Grant, error) {
-		*sent = time.Now()
 		part()
 		g, err := s.Renew(bg, g)
 		part()
@@ -103,9 +105,10 @@ func TestA04_DriftIsSubtractedNotAdded(t *testing.T) {
 				if err != nil {
 					break
 				}
-				most := ttl - time.Since(*sent) - election.Drift(ttl)
-				if got := term.Remaining(); got != most {
-					t.Fatalf("seed %d: %s remain after the acquire, want %s", seed, got, most)
+				synctest.Wait()
+				want := sent.Load().Add(ttl - election.Drift(ttl))
+				if got := c.events.last(t, election.TermStarted).Deadline; !got.Equal(want) {
+					t.Fatalf("seed %d: deadline after the acquire is %s off", seed, got.Sub(want))
 				}
 				watchBelief(t, m, term, seed)
 				_ = term.Resign(ctx) // it may have lapsed

@@ -59,6 +59,42 @@ func TestFirstRenewalAfterASlowBid(t *testing.T) {
 	})
 }
 
+// A term that not all masters confirmed is renewed a twentieth of a TTL after
+// its request, since a bare majority is one fault away from a rival; from then
+// on, and after a full count from the start, the usual interval holds.
+func TestFirstRenewalOfABareMajority(t *testing.T) {
+	for _, c := range []struct {
+		held        int
+		every       time.Duration
+		first, most time.Duration
+	}{
+		{3, renew, 850 * ms, 950 * ms},
+		{2, renew, ttl / 20, ttl / 20},
+		{2, 100 * ms, 100 * ms, 100 * ms}, // never later than the interval
+	} {
+		bubble(t, func(t *testing.T) {
+			m := electiontest.NewMemory()
+			s := m.Store()
+			h := &hooks{Store: s, acquire: func(ctx context.Context, b election.Bid) (election.Grant, error) {
+				g, err := s.Acquire(ctx, b)
+				g.Held, g.Masters = c.held, 3
+				return g, err
+			}}
+			cand := join(t, h, "a", func(o *election.Options) { o.Renew = c.every })
+			lead(t, cand)
+			start := time.Now()
+			pass(2 * renew)
+			renewed := cand.events.list(election.Renewed)
+			if got := renewed[0].At.Sub(start); got < c.first || got > c.most {
+				t.Errorf("%d of 3 held: first renewed after %s", c.held, got)
+			}
+			if got := renewed[1].At.Sub(renewed[0].At); got < c.every*85/100 || got > c.every*95/100 {
+				t.Errorf("%d of 3 held: renewed again after %s", c.held, got)
+			}
+		})
+	}
+}
+
 // A26: with the defaults and 50 ms of latency nothing changes for 10 minutes.
 func TestA26_DefaultsAreStable(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -102,6 +138,44 @@ func TestA24_OutageShorterThanTheLease(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A store's own note comes back to it with each renewal and with the release.
+func TestStateGoesBackToTheStore(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		m := electiontest.NewMemory()
+		s := m.Store()
+		want := 0
+		expect := func(g election.Grant) {
+			if g.State != want {
+				t.Errorf("state %v, want %d", g.State, want)
+			}
+		}
+		h := &hooks{Store: s}
+		h.acquire = func(ctx context.Context, b election.Bid) (election.Grant, error) {
+			g, err := s.Acquire(ctx, b)
+			g.State = want
+			return g, err
+		}
+		h.renew = func(ctx context.Context, g election.Grant) (election.Grant, error) {
+			expect(g)
+			g, err := s.Renew(ctx, g)
+			if err == nil {
+				want++
+				g.State = want
+			}
+			return g, err
+		}
+		h.release = func(ctx context.Context, g election.Grant) (election.Released, error) {
+			expect(g)
+			return s.Release(ctx, g)
+		}
+		term := lead(t, join(t, h, "a"))
+		pass(ttl)
+		if err := term.Resign(bg); err != nil || want < 3 {
+			t.Errorf("%v after %d renewals", err, want)
+		}
+	})
 }
 
 // Trouble that has passed is not the reason of a later loss.

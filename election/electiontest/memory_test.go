@@ -3,6 +3,7 @@ package electiontest_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -405,7 +406,7 @@ func TestMemoryLoseReplyAndFail(t *testing.T) {
 func TestMemoryElector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := electiontest.NewMemory()
-		e := m.Elector(election.Options{ID: "me"})
+		e := m.Elector(election.Options{ID: "me", Logger: slog.New(slog.DiscardHandler)})
 		term, err := e.Campaign(bg)
 		if err != nil {
 			t.Fatal(err)

@@ -40,6 +40,11 @@ func renewOurs(t *testing.T, s *Setup) {
 			t.Errorf("master %d keeps the lease for %s, before %s, TTL %s", i, left, before, s.TTL)
 		}
 	}
+	for i, m := range inspect(t, st).Masters {
+		if until := m.Until.Sub(m.Now); until <= before || until > s.TTL {
+			t.Errorf("master %d says that the lease runs for %s, before %s, TTL %s", i, until, before, s.TTL)
+		}
+	}
 }
 
 // renewAHundredTimes: through the first handle and through the newest alike,

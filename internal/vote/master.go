@@ -201,7 +201,7 @@ func (m *Master) fail(ctx context.Context, op string, err error) error {
 	case errors.Is(err, election.ErrForeignKey):
 		kind, remedy = election.ErrForeignKey, "delete the key "+m.keys.Record+" if no other program uses it"
 	}
-	if kind == election.ErrUnreachable {
+	if errors.Is(kind, election.ErrUnreachable) {
 		err = ran(ctx, err)
 	}
 	return &election.MasterError{Master: m.Name, Op: op, Kind: kind, Err: err, Remedy: remedy}
