@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 )
@@ -64,43 +63,6 @@ func TestFreePort(t *testing.T) {
 	defer ln.Close()
 	if err := tryPort(ln.Addr().(*net.TCPAddr).Port); err == nil {
 		t.Error("a port in use passes as free")
-	}
-}
-
-// A process that was reaped is never signalled again: its id may be another's.
-func TestNoSignalAfterReap(t *testing.T) {
-	p, err := spawn(exec.Command("true"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	<-p.exited
-	if err := p.signal(sigTerm); err != ErrNotRunning {
-		t.Errorf("signal after the end: %v, want %v", err, ErrNotRunning)
-	}
-	if err := p.kill(); err != nil {
-		t.Errorf("kill after the end: %v", err)
-	}
-}
-
-func TestTerminateKillsTheDeaf(t *testing.T) {
-	cmd := exec.Command("sh", "-c", "trap '' TERM; echo deaf; exec tail -f /dev/null")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := spawn(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := out.Read(make([]byte, 4)); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.terminate(1); err != nil {
-		t.Fatal(err)
-	}
-	<-p.exited
-	if !strings.Contains(p.state, "killed") {
-		t.Errorf("ended by %q, want a kill", p.state)
 	}
 }
 

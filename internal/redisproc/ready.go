@@ -9,6 +9,8 @@ import (
 	"net"
 	"strings"
 	"time"
+
+	"incumbent/internal/process"
 )
 
 const (
@@ -18,18 +20,18 @@ const (
 
 // awaitReady returns once the server answers, or says why it will not. from is
 // where the log of this run begins.
-func (s *Server) awaitReady(ctx context.Context, p *process, from int64) error {
+func (s *Server) awaitReady(ctx context.Context, p *process.Process, from int64) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.readyTimeout(), ErrNotReady)
 	defer cancel()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
 		last := s.probe(ctx, from)
-		if last == nil && p.running() {
+		if last == nil && p.Running() {
 			return nil
 		}
 		select {
-		case <-p.exited:
+		case <-p.Exited():
 			return s.exitError(p, from)
 		case <-ctx.Done():
 			return fmt.Errorf("%w (%v)", context.Cause(ctx), last)
@@ -98,10 +100,10 @@ func (s *Server) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // exitError explains the end of a server that never became ready.
-func (s *Server) exitError(p *process, from int64) error {
+func (s *Server) exitError(p *process.Process, from int64) error {
 	log := s.readLog(from)
 	if strings.Contains(log, "ddress already in use") {
 		return ErrPortInUse
 	}
-	return fmt.Errorf("%w (%s): %s", ErrExited, p.state, strings.Join(lastLines(log, 4), " | "))
+	return fmt.Errorf("%w (%s): %s", ErrExited, p.State(), strings.Join(lastLines(log, 4), " | "))
 }

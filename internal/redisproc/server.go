@@ -12,13 +12,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"incumbent/internal/process"
 )
 
 const (
 	startTries   = 10               // how often a port may be lost to somebody else
 	stopGrace    = 2 * time.Second  // the data is thrown away anyway
 	restartGrace = 20 * time.Second // time to write a snapshot
-	stateTimeout = 10 * time.Second // for the kernel to stop or continue a process
 )
 
 // Server is a server process that this package started. Its methods may be
@@ -30,7 +31,7 @@ type Server struct {
 	addr    string
 	secrets []string
 
-	run atomic.Pointer[process] // the latest run
+	run atomic.Pointer[process.Process] // the latest run
 
 	mu      sync.Mutex // held while the state changes; guards what follows
 	stopped bool
@@ -136,12 +137,12 @@ func (s *Server) launch(ctx context.Context) error {
 	}
 	cmd := exec.Command(s.binary, filepath.Join(s.dir, confName))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, log, log
-	p, err := spawn(cmd)
+	p, err := process.Start(cmd)
 	if err != nil {
 		return err
 	}
 	if err := s.awaitReady(ctx, p, from); err != nil {
-		return and(err, p.kill())
+		return and(err, p.Kill())
 	}
 	s.run.Store(p)
 	return nil
@@ -162,15 +163,15 @@ func (s *Server) Dir() string { return s.dir }
 
 // PID returns the id of the running process, or 0 when none runs.
 func (s *Server) PID() int {
-	if p := s.run.Load(); p.running() {
-		return p.proc.Pid
+	if p := s.run.Load(); p.Running() {
+		return p.PID()
 	}
 	return 0
 }
 
 // Exited returns a channel that is closed when the present run of the server
 // has ended, for whatever reason. After Restart ask again.
-func (s *Server) Exited() <-chan struct{} { return s.run.Load().exited }
+func (s *Server) Exited() <-chan struct{} { return s.run.Load().Exited() }
 
 // LogTail returns the last n lines of the server's log that are not blank,
 // without secrets. It works after Stop too.
@@ -189,50 +190,36 @@ func (s *Server) LogTail(n int) string {
 func (s *Server) Kill() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.wrap("kill", s.run.Load().kill())
+	return s.wrap("kill", s.run.Load().Kill())
 }
 
 // Pause stops the process with SIGSTOP: connections stay open and nobody
 // answers. It returns once the kernel says that the process is stopped.
-func (s *Server) Pause() error { return s.shift("pause", sigStop, true) }
+func (s *Server) Pause() error { return s.shift("pause", (*process.Process).Pause) }
 
 // Resume continues a paused process, and returns once it is no longer stopped.
-func (s *Server) Resume() error { return s.shift("resume", sigCont, false) }
+func (s *Server) Resume() error { return s.shift("resume", (*process.Process).Resume) }
 
-// shift signals the process and waits until its state agrees.
-func (s *Server) shift(op string, sig os.Signal, stopped bool) error {
+// shift changes the state of the running process.
+func (s *Server) shift(op string, f func(*process.Process) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.run.Load()
 	if err := s.alive(p); err != nil {
 		return s.wrap(op, err)
 	}
-	if err := p.signal(sig); err != nil {
-		return s.wrap(op, err)
+	err := f(p)
+	if errors.Is(err, process.ErrEnded) {
+		err = ErrNotRunning
 	}
-	deadline := time.NewTimer(stateTimeout)
-	defer deadline.Stop()
-	tick := time.NewTicker(pollEvery / 4)
-	defer tick.Stop()
-	for {
-		if now, err := isStopped(p.proc.Pid); err == nil && now == stopped {
-			return nil
-		}
-		select {
-		case <-p.exited:
-			return s.wrap(op, ErrNotRunning)
-		case <-deadline.C:
-			return s.wrap(op, fmt.Errorf("process %d did not change state within %v", p.proc.Pid, stateTimeout))
-		case <-tick.C:
-		}
-	}
+	return s.wrap(op, err)
 }
 
-func (s *Server) alive(p *process) error {
+func (s *Server) alive(p *process.Process) error {
 	if s.stopped {
 		return ErrStopped
 	}
-	if !p.running() {
+	if !p.Running() {
 		return ErrNotRunning
 	}
 	return nil
@@ -248,7 +235,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	if s.stopped {
 		return s.wrap("restart", ErrStopped)
 	}
-	if err := s.run.Load().terminate(restartGrace); err != nil {
+	if err := s.run.Load().Terminate(restartGrace); err != nil {
 		return s.wrap("restart", err)
 	}
 	if s.opts.Persistence == None {
@@ -268,7 +255,7 @@ func (s *Server) Stop() error {
 	if s.stopped {
 		return nil
 	}
-	if err := s.run.Load().terminate(stopGrace); err != nil {
+	if err := s.run.Load().Terminate(stopGrace); err != nil {
 		return s.wrap("stop", err)
 	}
 	s.tail = s.readLog(0)

@@ -2,7 +2,6 @@ package local
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,17 +9,17 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"syscall"
 	"time"
 
 	"incumbent/compare/history"
+	"incumbent/internal/process"
 )
 
 // candidate is a candidate's process, seen from the lab.
 type candidate struct {
 	name    string
 	slot    int // which of the lab's candidates it is; a successor has the same
-	proc    *process
+	proc    *process.Process
 	in      *os.File
 	drained chan struct{} // closed once all that it wrote was read
 }
@@ -69,7 +68,7 @@ func (c *candidate) start(cmd *exec.Cmd) (out *os.File, err error) {
 	}
 	defer childOut.Close()
 	cmd.Stdin, cmd.Stdout = childIn, childOut
-	if c.proc, err = spawn(cmd); err != nil {
+	if c.proc, err = process.Start(cmd); err != nil {
 		return nil, errors.Join(err, in.Close(), out.Close())
 	}
 	c.in = in
@@ -101,28 +100,20 @@ func (c *candidate) tell(word string) error {
 // kill ends the process at once, and returns when it is reaped and all that it
 // had said is heard. at is when it was struck.
 func (c *candidate) kill() (at time.Duration, err error) {
-	err = c.proc.signal(syscall.SIGKILL)
+	err = c.proc.Signal(os.Kill)
 	at = monotonic()
 	if err != nil {
 		return at, err
 	}
-	<-c.proc.exited
+	<-c.proc.Exited()
 	<-c.drained
 	return at, c.in.Close()
 }
 
 // stop ends the process in whatever state it is, orderly where it can.
 func (c *candidate) stop(grace time.Duration) {
-	_ = c.in.Close() // it exits at the end of its input
-	_ = c.proc.signal(syscall.SIGCONT)
-	ctx, cancel := context.WithTimeout(context.Background(), grace)
-	defer cancel()
-	select {
-	case <-c.proc.exited:
-	case <-ctx.Done():
-		_ = c.proc.signal(syscall.SIGKILL) // an error means that it has ended
-		<-c.proc.exited
-	}
+	_ = c.in.Close()            // it exits at the end of its input
+	_ = c.proc.Terminate(grace) // an error means that it has ended
 	<-c.drained
 }
 
@@ -160,7 +151,7 @@ func (f *fleet) find(name string) *candidate {
 			continue
 		}
 		select {
-		case <-c.proc.exited:
+		case <-c.proc.Exited():
 			return nil
 		default:
 			return c

@@ -73,7 +73,7 @@ func (l *Lab) Freeze(name string) error {
 		return err
 	}
 	l.struck(monotonic())
-	return c.proc.freeze()
+	return c.proc.Pause()
 }
 
 // FreezeBeforeWrite implements fault.World. The candidate stops itself, and is
@@ -87,7 +87,7 @@ func (l *Lab) FreezeBeforeWrite(name string) error {
 	if err := c.tell(cmdPlant); err != nil {
 		return err
 	}
-	if err := c.proc.awaitStopped(true); err != nil {
+	if err := c.proc.AwaitStopped(true); err != nil {
 		return err
 	}
 	l.struck(monotonic())
@@ -100,7 +100,7 @@ func (l *Lab) Thaw(name string) error {
 	if err != nil {
 		return err
 	}
-	return c.proc.thaw()
+	return c.proc.Resume()
 }
 
 // Cut implements fault.World. No byte passes once it has returned. The error is
@@ -137,7 +137,7 @@ func (l *Lab) Heal(name string) error {
 // PID is the process of a candidate; 0 when it does not run.
 func (l *Lab) PID(name string) int {
 	if c := l.fleet.find(name); c != nil {
-		return c.proc.proc.Pid
+		return c.proc.PID()
 	}
 	return 0
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package redisproc
+package process
 
 import (
 	"errors"
@@ -9,12 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-)
-
-const (
-	sigTerm = syscall.SIGTERM
-	sigStop = syscall.SIGSTOP
-	sigCont = syscall.SIGCONT
 )
 
 // childAttr keeps ^C at a terminal from reaching the child.

@@ -1,16 +1,10 @@
-package redisproc
+package process
 
 import (
 	"bytes"
 	"fmt"
 	"os"
 	"syscall"
-)
-
-const (
-	sigTerm = syscall.SIGTERM
-	sigStop = syscall.SIGSTOP
-	sigCont = syscall.SIGCONT
 )
 
 // childAttr lets the kernel kill the child with its parent, and keeps ^C at
