@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -72,7 +73,7 @@ func (r *round) run(i int) (vote.Reply, error) {
 	defer close(r.done[i])
 	// Its own context: redsync's ends with the majority, ours must not. Masters
 	// time out a little apart, so that simulated runs have one order.
-	ctx, cancel := vote.Within(context.Background(), r.bound+time.Duration(i)*7*time.Microsecond, vote.TryTime)
+	ctx, cancel := vote.Within(context.Background(), r.patience(i)+time.Duration(i)*7*time.Microsecond, vote.TryTime)
 	defer cancel()
 	var o outcome
 	if err := r.turn(ctx, i); err != nil {
@@ -81,8 +82,22 @@ func (r *round) run(i int) (vote.Reply, error) {
 		o.reply, o.err = r.call(ctx, i, r.s.masters[i])
 	}
 	o.known = true
+	r.s.silent[i].Store(errors.Is(o.err, election.ErrUnreachable))
 	r.record(i, o)
 	return o.reply, o.err
+}
+
+// leastPatience is what a master gets that was silent before.
+const leastPatience = 20 * time.Millisecond
+
+// patience is how long master i may take. Where the other votes are split, they
+// all wait for the one that may never come: so a master that was silent before
+// gets a quarter of the time to vote, until it answers again.
+func (r *round) patience(i int) time.Duration {
+	if r.yes == statusGranted && r.s.silent[i].Load() {
+		return min(r.bound, max(r.bound/4, leastPatience))
+	}
+	return r.bound
 }
 
 // turn waits for the call before.

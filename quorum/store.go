@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/redis/go-redis/v9"
 
@@ -26,6 +27,7 @@ type Store struct {
 	need    int // a majority
 	back    vote.Background
 	ping    vote.Pinger
+	silent  []atomic.Bool // masters that did not answer when last asked
 }
 
 // New makes a store for the named election on independent masters, one client
@@ -60,6 +62,7 @@ func New(clients []redis.UniversalClient, name string, o Options) (*Store, error
 		m.Seals = true
 		s.masters = append(s.masters, m)
 	}
+	s.silent = make([]atomic.Bool, len(s.masters))
 	if len(clients)%2 == 0 {
 		o.Logger.Warn("an even number of masters tolerates no more faults than one less", "masters", len(clients))
 	}
