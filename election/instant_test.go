@@ -3,6 +3,7 @@ package election
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -31,7 +32,7 @@ func (c *counting) Settle(context.Context) error { return nil }
 // had won, before the term starts.
 func TestClosedBetweenTwoLines(t *testing.T) {
 	store := &counting{}
-	made, err := New(store, Options{ID: "a"})
+	made, err := New(store, Options{ID: "a", Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func TestClosedBetweenTwoLines(t *testing.T) {
 // does not start, and is given back in the background.
 func TestCanceledBetweenTwoLines(t *testing.T) {
 	store := &counting{}
-	made, err := New(store, Options{ID: "a"})
+	made, err := New(store, Options{ID: "a", Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// ErrEnded: the process has ended.
+// ErrEnded says that the process has ended.
 var ErrEnded = errors.New("the process has ended")
 
 const (
