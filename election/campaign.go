@@ -65,6 +65,7 @@ type campaign struct {
 	splits  int    // bids lost in a row to split votes
 	errs    int    // bids lost in a row to errors
 	deaf    bool   // the next wait is not cut short by a hint
+	behind  Token  // of the leader that was named last
 }
 
 func (c *campaign) run(ctx context.Context) (*Term, error) {
@@ -353,6 +354,10 @@ func (c *campaign) note(err error) {
 		}
 		c.trouble = ""
 		c.compare(held)
+		if h := held.Holder; h.Token != c.behind {
+			c.behind = h.Token
+			e.log.Info("standing by", "leader", h.ID, "token", h.Token)
+		}
 		e.log.Debug("standing by", "leader", held.Holder.ID, "token", held.Holder.Token, "left", held.Left)
 		return
 	}

@@ -34,9 +34,9 @@ var (
 var (
 	// ErrTaken: another candidate holds the lease.
 	ErrTaken = errors.New("lease taken by another candidate")
-	// ErrExpired: the lease ran out, was deleted or was evicted, and nobody
-	// else was seen to hold it.
-	ErrExpired = errors.New("lease expired")
+	// ErrExpired: the lease ran out, or the server lost it (restarted without
+	// data, key deleted or evicted), and nobody else was seen to hold it.
+	ErrExpired = errors.New("lease expired or lost by the server")
 	// ErrLostContact: the store did not confirm the lease in time.
 	ErrLostContact = errors.New("store unreachable until the deadline")
 	// ErrRefused: the store answered, but would not renew until the deadline.
@@ -76,6 +76,9 @@ var (
 	ErrBusy = errors.New("busy")
 	// ErrClusterDown: the Cluster does not serve the election's slot.
 	ErrClusterDown = errors.New("cluster down")
+	// ErrLate: the request was handled so late that nobody waits for it any more;
+	// the server changed nothing.
+	ErrLate = errors.New("handled too late")
 	// ErrForeignKey: a key of the election holds something that this library
 	// did not write: another type, or a record that cannot be read.
 	ErrForeignKey = errors.New("key has foreign content")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"incumbent/election"
@@ -74,5 +75,26 @@ func TestPauseAtEveryReadingOfTheClock(t *testing.T) {
 			}
 			wantFree(t, m)
 		})
+	}
+}
+
+// A pause within Valid or Remaining itself: the answer is of after the pause.
+func TestPauseWithinTheQuestion(t *testing.T) {
+	for name, leads := range map[string]func(*election.Term) bool{
+		"Valid":     (*election.Term).Valid,
+		"Remaining": func(term *election.Term) bool { return term.Remaining() > 0 },
+	} {
+		for n := 1; n <= 2; n++ {
+			bubble(t, func(t *testing.T) {
+				clock := &trapClock{}
+				c := join(t, electiontest.NewMemory().Store(), "a", func(o *election.Options) { o.Clock = clock })
+				term := lead(t, c)
+				synctest.Wait()
+				clock.arm(n)
+				if leads(term) || !clock.hasJumped() {
+					t.Errorf("%s leads after a pause at its reading %d", name, n)
+				}
+			})
+		}
 	}
 }

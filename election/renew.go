@@ -131,6 +131,7 @@ func (t *Term) renew(due time.Time) (sent time.Time, ok bool) {
 	case err == nil && t.extend(sent, g):
 		ev.Deadline = t.Deadline()
 		t.e.emit(ev)
+		t.noteHeld(g)
 		return sent, true
 	case err == nil:
 		// R1: confirmed, but handled only after the old deadline.
@@ -171,6 +172,24 @@ func (t *Term) expectAnswer() {
 	defer t.mu.Unlock()
 	if t.trouble == nil {
 		t.trouble = errNoAnswer
+	}
+}
+
+// noteHeld tells people when masters are missing, and when all are back. One
+// renewal is given to heal them first.
+func (t *Term) noteHeld(g Grant) {
+	missing := g.Masters - g.Held
+	switch {
+	case missing == 0 && t.degraded > 1:
+		t.e.log.Info("all masters confirm again", "token", t.Token(), "masters", g.Masters)
+	case missing > 0 && t.degraded == 1:
+		t.e.log.Warn("not all masters confirm the lease: one more fault may end the term",
+			"token", t.Token(), "held", g.Held, "masters", g.Masters)
+	}
+	if missing == 0 {
+		t.degraded = 0
+	} else {
+		t.degraded++
 	}
 }
 

@@ -31,6 +31,8 @@ type Term struct {
 	trouble  error // outcome of the last renewal
 	stopWait func() bool
 
+	degraded int // renewals in a row that some masters missed; the renewer's own
+
 	over    chan struct{} // closed with ended
 	renewer chan struct{} // closed when the renewer has returned
 	working chan struct{} // closed when the work has returned; nil unless Run started some

@@ -80,9 +80,9 @@ func (s *Store) refusal(t tally, b election.Bid, took time.Duration) error {
 // failure is the error of masters that failed.
 func (s *Store) failure(t tally) error {
 	if len(t.errs) == 0 {
-		return &Error{Errs: []error{errNoMajority}, Masters: len(s.masters), Need: s.need}
+		t.errs = []error{errNoMajority}
 	}
-	return &Error{Errs: t.errs, Masters: len(s.masters), Need: s.need}
+	return &Error{Errs: t.errs, Others: t.others, Agreed: len(t.yes), Masters: len(s.masters), Need: s.need}
 }
 
 // seal writes the token wherever our vote stands, and waits for a majority

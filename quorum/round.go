@@ -184,7 +184,8 @@ func (r *round) tally() tally {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var t tally
-	for _, o := range r.out {
+	for i, o := range r.out {
+		name := r.s.masters[i].Name
 		switch {
 		case !o.known:
 		case o.err != nil:
@@ -193,8 +194,10 @@ func (r *round) tally() tally {
 			t.yes = append(t.yes, o.reply)
 		case o.reply.Status == "expired":
 			t.expired++
+			t.others = append(t.others, fmt.Sprintf("master %s: lease expired or lost", name))
 		default:
 			t.held = append(t.held, o.reply)
+			t.others = append(t.others, fmt.Sprintf("master %s: held by %q", name, o.reply.Holder.ID))
 		}
 	}
 	return t

@@ -86,7 +86,7 @@ func (s *Store) Check(ctx context.Context) error {
 		}
 	}
 	if len(s.masters)-bad < s.need {
-		return &Error{Errs: compact(errs), Masters: len(s.masters), Need: s.need}
+		return &Error{Errs: compact(errs), Agreed: len(s.masters) - bad, Masters: len(s.masters), Need: s.need}
 	}
 	return nil
 }
@@ -134,13 +134,18 @@ func (s *Store) Settle(ctx context.Context) error { return s.back.Settle(ctx) }
 type Error struct {
 	// Errs has one error for each master that failed.
 	Errs []error
+	// Others says in words what masters answered that neither failed nor agreed.
+	Others []string
+	// Agreed is how many did what was asked.
+	Agreed int
 	// Masters is how many there are, Need how many must agree.
 	Masters, Need int
 }
 
-// Error names all masters that failed.
+// Error names all masters that did not do what was asked.
 func (e *Error) Error() string {
-	return fmt.Sprintf("%d of %d masters failed, %d are needed: %v", len(e.Errs), e.Masters, e.Need, oneLine(e.Errs))
+	why := append([]string{oneLine(e.Errs)}, e.Others...)
+	return fmt.Sprintf("%d of %d masters agreed, %d are needed: %s", e.Agreed, e.Masters, e.Need, strings.Join(why, "; "))
 }
 
 // Unwrap gives all errors.

@@ -24,6 +24,7 @@ type tally struct {
 	held    []vote.Reply // somebody else's
 	expired int          // nobody's
 	errs    []error
+	others  []string // held and expired in words, with the masters' names
 }
 
 // token is the largest token that the votes allow, and larger than all that

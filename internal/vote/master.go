@@ -31,8 +31,9 @@ type Master struct {
 	client  redis.UniversalClient
 	lane    chan struct{} // bounds calls in flight on a client that may ignore its context; nil if it cannot
 	checked atomic.Bool
-	deaf    atomic.Bool  // the lack of wake-ups was said
-	open    atomic.Int64 // calls in flight, for tests of leaks
+	heard   atomic.Pointer[reading] // of the server's clock, nil before the first
+	deaf    atomic.Bool             // the lack of wake-ups was said
+	open    atomic.Int64            // calls in flight, for tests of leaks
 }
 
 // maxInFlight bounds the calls that hang in a client which ignores contexts.
@@ -97,7 +98,12 @@ func (m *Master) Acquire(ctx context.Context, b election.Bid) (Reply, error) {
 	if m.Seals {
 		seals = "1"
 	}
-	r, err := m.call(ctx, "acquire", acquireScript, b.Value, b.TTL.Milliseconds(), uint64(b.Floor), who, m.Retention.Milliseconds(), seals)
+	r, err := m.call(ctx, "acquire", acquireScript, b.Value, b.TTL.Milliseconds(), uint64(b.Floor), who, m.Retention.Milliseconds(), seals, m.limit(ctx))
+	if err == nil && r.Status == "late" {
+		return Reply{}, &election.MasterError{
+			Master: m.Name, Op: "acquire", Kind: election.ErrLate, Err: errors.New("handled after the candidate had stopped waiting"),
+		}
+	}
 	if err == nil && r.Status == "held" && r.Left == NoExpiry {
 		return r, &election.MasterError{
 			Master: m.Name, Op: "acquire", Kind: election.ErrNoExpiry, Err: errors.New("key " + m.keys.Lease),
@@ -123,7 +129,7 @@ func (m *Master) Reseat(ctx context.Context, g election.Grant) (Reply, error) {
 	if err != nil {
 		return Reply{}, fmt.Errorf("candidate: %w", err)
 	}
-	return m.call(ctx, "reseat", reseatScript, g.Value, g.TTL.Milliseconds(), uint64(g.Token), who, m.Retention.Milliseconds())
+	return m.call(ctx, "reseat", reseatScript, g.Value, g.TTL.Milliseconds(), uint64(g.Token), who, m.Retention.Milliseconds(), m.limit(ctx))
 }
 
 // Release gives the lease back where it is ours. Token 0 undoes a vote that
@@ -146,7 +152,27 @@ func (m *Master) call(ctx context.Context, op string, s Script, args ...any) (Re
 	if err != nil {
 		return Reply{}, err
 	}
+	m.heard.Store(&reading{r.Now, time.Now()})
 	return r, nil
+}
+
+// reading is a look at the server's clock.
+type reading struct{ server, at time.Time }
+
+// limit is the server time, in milliseconds, from which on a request that is
+// sent now would be handled for nobody: twice what ctx allows. 0 before the
+// server's clock was seen. It is an estimate: where it is too small, because the
+// server's clock jumped ahead, one request is refused, and brings a new reading.
+func (m *Master) limit(ctx context.Context) int64 {
+	r := m.heard.Load()
+	if r == nil {
+		return 0
+	}
+	wait := m.Timeout
+	if at, ok := ctx.Deadline(); ok {
+		wait = min(wait, time.Until(at))
+	}
+	return r.server.Add(time.Since(r.at) + 2*wait).UnixMilli()
 }
 
 // do runs f within the master's timeout and types its error.

@@ -67,6 +67,39 @@ func TestScriptStatuses(t *testing.T) {
 	}
 }
 
+// A request that is handled after its limit changes nothing, unless the lease is
+// the bid's own already (R9) or somebody else's.
+func TestScriptsRefuseWhatIsLate(t *testing.T) {
+	mini := miniredis.RunT(t)
+	c := plain(t, mini.Addr())
+	for _, tt := range []struct{ state, call, want string }{
+		{"empty", "vote", "late"}, {"released", "acquire", "late"}, {"released", "reseat", "late"},
+		{"ours", "vote", "granted"}, {"theirs", "vote", "held"},
+	} {
+		for limit, want := range map[string]string{"1": tt.want, "9007199254740991": "", "0": ""} {
+			mini.FlushAll()
+			for _, cmd := range states[tt.state] {
+				if err := c.Do(t.Context(), cmd...).Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := mini.Dump()
+			call := calls[tt.call]
+			args := append(append([]any{}, call.args...), limit)
+			reply, err := call.s.run(t.Context(), c, []string{"L", "R"}, args...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(reply[0]); want != "" && got != want || want == "" && got == "late" {
+				t.Errorf("%s, %s, limit %s: %s, want %s", tt.state, tt.call, limit, got, want)
+			}
+			if want == "late" && mini.Dump() != before {
+				t.Errorf("%s, %s: a late request changed\n%s\nto\n%s", tt.state, tt.call, before, mini.Dump())
+			}
+		}
+	}
+}
+
 // nothingForeignTouched: whatever is asked for "me", the lease of another is as
 // it was, and no lease of ours is without an expiry.
 func nothingForeignTouched(t *testing.T, mini *miniredis.Miniredis, state, name string) {

@@ -1,5 +1,6 @@
 -- One master's grant. KEYS: lease, record.
--- ARGV: value, ttl ms, floor, holder, retention ms, seal ('1': a vote that awaits its seal).
+-- ARGV: value, ttl ms, floor, holder, retention ms, seal ('1': a vote that awaits its seal),
+-- limit (server time in ms; 0: none).
 -- The time is read once; lease and record change together.
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
@@ -16,6 +17,12 @@ end
 if lease and lease ~= ARGV[1] then
   local left = redis.call('PTTL', KEYS[1])
   return {'held', now, string.format('%.0f', last), lease, left, r[3] or '', string.format('%.0f', own), r[4] or '0'}
+end
+-- A bid that was stuck on its way, or at a server that hung, is nobody's any more:
+-- granting it would keep others out for a TTL (R10).
+local limit = tonumber(ARGV[7] or '0')
+if limit > 0 and now > limit then
+  return {'late', now}
 end
 local token = math.max(last + 1, now, tonumber(ARGV[3]) + 1)
 if token > 9007199254740991 then

@@ -1,12 +1,16 @@
 -- Gives a leader back the vote of a master that lost it (R12). Never a first
 -- vote: the caller holds a majority elsewhere. KEYS: lease, record.
--- ARGV: value, ttl ms, token, holder, retention ms.
+-- ARGV: value, ttl ms, token, holder, retention ms, limit (server time in ms; 0: none).
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local r = redis.call('HMGET', KEYS[2], 'last', 'until')
 local last = tonumber(r[1] or '0')
 if not last or not (last >= 0 and last <= 9007199254740991) then
   return {'corrupt', now}
+end
+local limit = tonumber(ARGV[6] or '0')
+if limit > 0 and now > limit then
+  return {'late', now} -- the term may be over by now
 end
 if last > tonumber(ARGV[3]) then
   return {'regressed', now, string.format('%.0f', last)}
