@@ -15,7 +15,8 @@
 package bench
 
 // ServersEnv lists real servers, separated by commas: the first serves mode
-// single, the first three and five serve the quorums. The benchmarks write
+// single, the first three and five serve the quorums, where there are so many;
+// modes with too few servers are left out. The benchmarks write
 // under the key prefix "incumbent-bench" and remove what they wrote.
 const ServersEnv = "INCUMBENT_BENCH_REDIS"
 

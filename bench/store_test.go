@@ -10,7 +10,7 @@ import (
 
 // each runs a benchmark in every mode.
 func each(b *testing.B, f func(b *testing.B, s election.Store)) {
-	for _, m := range modes {
+	for _, m := range modes() {
 		b.Run("mode="+m.name, func(b *testing.B) {
 			b.ReportAllocs()
 			f(b, store(b, m.masters))

@@ -61,9 +61,18 @@ func (c *Config) Open(ctx context.Context) (*Client, error) {
 		return nil, errors.Join(fatal, cl.disconnect())
 	}
 	if trouble != nil {
-		cl.cfg.Logger.Warn("the store cannot serve elections yet; candidates keep trying", "mode", cl.cfg.Mode, "err", oneLineError{trouble})
+		cl.cfg.Logger.Warn("servers cannot serve elections yet; candidates keep trying",
+			"mode", cl.cfg.Mode, "failing", count(trouble), "of", len(cl.clients), "error", oneLineError{trouble})
 	}
 	return cl, nil
+}
+
+// count is how many errors were joined.
+func count(err error) int {
+	if j, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // a join, as it is
+		return len(j.Unwrap())
+	}
+	return 1
 }
 
 func (cl *Client) voteOptions(l *slog.Logger) vote.Options {

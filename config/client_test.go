@@ -178,7 +178,7 @@ func TestOpenWhileDown(t *testing.T) {
 		out := &logs{}
 		c.Logger = logTo(out)
 		cl := open(t, c)
-		if n := strings.Count(out.String(), "the store cannot serve elections yet"); n != 1 || !strings.Contains(out.String(), address) {
+		if n := strings.Count(out.String(), "servers cannot serve elections yet"); n != 1 || !strings.Contains(out.String(), address) {
 			t.Errorf("logged %d times: %s", n, out)
 		}
 		if err := cl.Check(t.Context(), "job"); !errors.Is(err, election.ErrUnreachable) {

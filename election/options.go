@@ -56,9 +56,9 @@ type Options struct {
 
 	// Clock is where time comes from. nil means SystemClock.
 	Clock Clock
-	// Random gives uniformly random numbers for bid values and for jitter, also
-	// to several goroutines at once. nil means a cryptographic source. It exists to make simulations repeatable: a
-	// source that repeats itself breaks ownership.
+	// Random gives uniformly random numbers for bid values and for jitter, also to
+	// several goroutines at once. nil means a cryptographic source. It exists to
+	// make simulations repeatable: a source that repeats itself breaks ownership.
 	Random func() uint64
 }
 

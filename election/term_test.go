@@ -197,6 +197,7 @@ func TestSuspendedHostIsNoticedUnasked(t *testing.T) {
 		m := electiontest.NewMemory()
 		c := join(t, m.Store(), "a", func(o *election.Options) { o.Clock = clock; o.TTL, o.Renew = 30*time.Second, 0 })
 		lead(t, c)
+		synctest.Wait() // the renewer sleeps until its time
 		clock.jump(time.Minute)
 		pass(30 * time.Second / 10)
 		if c.events.count(election.TermEnded) != 1 || m.Calls(electiontest.OpRenew) != 0 {

@@ -11,7 +11,14 @@ import (
 	"incumbent/internal/vote"
 )
 
-// Options of a store. The zero value is usable.
+// Options of a store. The zero value is usable. The fields:
+//
+//   - Prefix string: what all keys start with; "" means "incumbent". No braces.
+//   - Timeout time.Duration: bounds each call to one master; 0 means 1 s. An
+//     operation on a lease is bounded by a quarter of its TTL besides.
+//   - Retention time.Duration: how long the record outlives the last lease; 0
+//     means 30 days. It keeps tokens from going back: far longer than any TTL.
+//   - Logger *slog.Logger: gets warnings about servers; nil means slog.Default().
 type Options = vote.Options
 
 // Store keeps the lease of one election on one Redis primary. It implements

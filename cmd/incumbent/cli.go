@@ -60,7 +60,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}()
 	k, err := parser.Parse(args)
 	if err != nil {
-		return usage(stderr, err)
+		return usage(stderr, "incumbent"+subcommand(args), err)
 	}
 	k.BindTo(ctx, (*context.Context)(nil))
 	if err := k.Run(streams{stdin, stdout, stderr}, &code); err != nil {
@@ -73,9 +73,17 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // exited is how kong ends after --help.
 type exited int
 
-// usage reports a wrong command line in one line.
-func usage(stderr io.Writer, err error) int {
+// subcommand is the one that args begin with, for the help that has its flags.
+func subcommand(args []string) string {
+	if len(args) > 0 && args[0] == "compare" {
+		return " compare"
+	}
+	return ""
+}
+
+// usage reports a wrong use of command in one line.
+func usage(stderr io.Writer, command string, err error) int {
 	text := strings.ReplaceAll(err.Error(), "\n", " ")
-	_, _ = fmt.Fprintf(stderr, "incumbent: %s (see incumbent --help)\n", text)
+	_, _ = fmt.Fprintf(stderr, "incumbent: %s (see %s --help)\n", text, command)
 	return exitUsage
 }

@@ -39,7 +39,7 @@ func (compareCommand) Help() string {
   incumbent compare --quick
   incumbent compare --faults pause-write --runs 1000 --out results
   incumbent compare --modes single,quorum3 --ttl 15s --seed 7
-  benchstat -col /mode -row /fault results/results.txt
+  go tool -modfile=tools/go.mod benchstat -col /mode -row /fault results/results.txt
 
 Exit code: 0 all is well; 1 a rule was broken or a run failed (the seed and the command that
 replays it are printed); 2 wrong usage; 130 interrupted, after what there was has been written.`
@@ -56,7 +56,7 @@ const (
 func (c *compareCommand) Run(ctx context.Context, s streams, code *int) error {
 	plan, err := c.plan()
 	if err != nil {
-		*code = usage(s.err, fmt.Errorf("compare: --%w", err))
+		*code = usage(s.err, "incumbent compare", fmt.Errorf("compare: --%w", err))
 		return nil
 	}
 	lab, err := c.lab()
@@ -111,7 +111,7 @@ func (c *compareCommand) play(ctx context.Context, s streams, plan compare.Plan,
 	if c.Out != "" {
 		var err error
 		if dir, err = report.Create(c.Out, plan, lab.Name(), versions()); err != nil {
-			return usage(s.err, fmt.Errorf("compare: --out: %s: must be a directory that can be written: %w", c.Out, err)), nil
+			return usage(s.err, "incumbent compare", fmt.Errorf("compare: --out: %s: must be a directory that can be written: %w", c.Out, err)), nil
 		}
 		defer dir.Discard()
 		sink = dir.Add
@@ -172,9 +172,20 @@ func (c *compareCommand) next(r *compare.Result) string {
 	case len(r.Failed) > 0:
 		return "Next: " + r.Failed[0].Job.Command()
 	case c.Out != "":
-		return fmt.Sprintf("Written to %s.\nNext: benchstat -col /mode -row /fault %s", c.Out, filepath.Join(c.Out, report.ResultsFile))
+		return fmt.Sprintf("Written to %s.\nNext: %s -col /mode -row /fault %s", c.Out, benchstat, filepath.Join(c.Out, report.ResultsFile))
 	}
 	return "Next: " + c.again(r.Plan)
+}
+
+// benchstat runs from the top of the repository, where its version is pinned.
+const benchstat = "go tool -modfile=tools/go.mod benchstat"
+
+// self is how this program is called: "go run" leaves nothing to call again.
+func self() string {
+	if strings.Contains(os.Args[0], "go-build") {
+		return "go run ./cmd/incumbent"
+	}
+	return "incumbent"
 }
 
 // again is the command that plays a plan with other seeds and keeps the results.
@@ -183,7 +194,7 @@ func (c *compareCommand) again(p compare.Plan) string {
 	for _, m := range p.Modes {
 		modes = append(modes, m.String())
 	}
-	args := []string{"incumbent compare"}
+	args := []string{self() + " compare"}
 	add := func(flag, value, standard string) {
 		if value != standard {
 			args = append(args, flag, value)

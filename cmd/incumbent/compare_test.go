@@ -158,9 +158,9 @@ func TestNext(t *testing.T) {
 		r    compare.Result
 		want string
 	}{
-		{all, compare.Result{}, "Next: incumbent compare --seed 101 --out results"},
-		{few, compare.Result{}, "Next: incumbent compare --modes quorum7 --faults crash --ttl 1s --candidates 4 --seed 1005 --runs 1000 --out results"},
-		{kept, compare.Result{}, "Written to dir.\nNext: benchstat -col /mode -row /fault dir/results.txt"},
+		{all, compare.Result{}, "Next: " + self() + " compare --seed 101 --out results"},
+		{few, compare.Result{}, "Next: " + self() + " compare --modes quorum7 --faults crash --ttl 1s --candidates 4 --seed 1005 --runs 1000 --out results"},
+		{kept, compare.Result{}, "Written to dir.\nNext: go tool -modfile=tools/go.mod benchstat -col /mode -row /fault dir/results.txt"},
 		{kept, broken, "Next: incumbent compare --seed 9 --runs 1 --modes single --faults pause --ttl 1s --candidates 2 --out replay"},
 	} {
 		var err error

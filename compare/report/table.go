@@ -17,7 +17,7 @@ var groups = []group{
 	{"", []string{"mode", "runs"}},
 	{"failover, ms", []string{"p50", "p90", "max"}},
 	{"overshoot", []string{"p50", "p90"}},
-	{"no leader", []string{"p50"}},
+	{"no lease", []string{"p50"}},
 	{"overlap max, ms", []string{"belief", "act"}},
 	{"stale acts, and taken", []string{"sent", "no fence", "fence"}},
 }
@@ -48,9 +48,21 @@ func Table(w io.Writer, r *compare.Result, versions string) error {
 			fmt.Fprintf(&b, "%s, %s: %d of %d runs had no successor and are not in its failover\n", c.Fault, name(c), n, c.Runs)
 		}
 	}
+	fmt.Fprintf(&b, "\n%s", legend)
 	_, err := w.Write(b.Bytes())
 	return err
 }
+
+// legend says what the columns mean; package measure defines them.
+const legend = `failover   from the fault to the start of the next term
+overshoot  failover less the time that the lease still had: what the elector adds
+no lease   nobody's term was valid; a crashed leader's counts until its deadline
+belief     two candidates' terms were valid at once; act: an earlier leader's acts still arrived
+sent       acts of an earlier leader after the next term began, and how many of them a resource
+           without and with a fence took
+Every fault here strikes the leader. Masters that fail, which is what quorum is for, are not
+played yet: read these rows for what quorum costs, not for what it saves.
+`
 
 func about(name string) string {
 	f, err := fault.ByName(name)
