@@ -69,8 +69,9 @@ func (c *Config) Open(ctx context.Context) (*Client, error) {
 
 // count is how many errors were joined.
 func count(err error) int {
-	if j, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // a join, as it is
-		return len(j.Unwrap())
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		return len(joined.Unwrap())
 	}
 	return 1
 }

@@ -17,6 +17,11 @@ func (e *elector) Campaign(ctx context.Context) (*Term, error) {
 	case <-e.closing:
 		return nil, ErrClosed
 	}
+	select {
+	case <-e.closing:
+		return nil, ErrClosed
+	default:
+	}
 	if err := e.retire(ctx); err != nil {
 		return nil, err
 	}
@@ -293,10 +298,10 @@ func (c *campaign) wait(ctx context.Context, d time.Duration) error {
 func (c *campaign) after(ctx context.Context, err error) time.Duration {
 	c.note(err)
 	ttl := c.e.opt.TTL
-	// A lease whose token was refused was given back, which wakes this campaign
-	// too: heeding that would be a loop without a pause.
-	c.deaf = errors.Is(err, ErrTokenRegressed)
+	// A bid that failed may be undone, or its lease given back, which wakes this
+	// campaign too: heeding that would be a loop without a pause.
 	var held *HeldError
+	c.deaf = !errors.As(err, &held)
 	switch {
 	case errors.As(err, &held):
 		c.splits, c.errs = 0, 0

@@ -31,7 +31,9 @@ type Elector interface {
 	Observe(ctx context.Context) iter.Seq2[Leader, error]
 	// Close stops campaigning and ends a live term: its context is done, and
 	// once the work that Run started has returned the lease is given back. It
-	// waits for that until ctx ends. Later calls wait likewise and return nil.
+	// waits for that until ctx ends, so do not call it from that work. The error
+	// says what could not be done by then; a later call tries it again. Observe
+	// goes on until its own context ends.
 	Close(ctx context.Context) error
 }
 
@@ -150,16 +152,29 @@ func (e *elector) Leader(ctx context.Context) (Leader, error) {
 	if st.Leader != nil {
 		return *st.Leader, nil
 	}
-	var errs []error
-	for _, m := range st.Masters {
-		if !m.Reachable {
-			errs = append(errs, m.Err)
-		}
-	}
-	if 2*len(errs) >= len(st.Masters) && len(errs) > 0 {
+	if errs := st.unknown(); len(errs) > 0 {
 		return Leader{}, errors.Join(errs...)
 	}
 	return Leader{}, ErrNoLeader
+}
+
+// unknown is the errors of masters that were not reached, if somebody may lead
+// with their votes.
+func (s State) unknown() (errs []error) {
+	votes, best := map[string]int{}, 0
+	for _, m := range s.Masters {
+		switch {
+		case !m.Reachable:
+			errs = append(errs, m.Err)
+		case m.Value != "":
+			votes[m.Value]++
+			best = max(best, votes[m.Value])
+		}
+	}
+	if best+len(errs) <= len(s.Masters)/2 {
+		return nil
+	}
+	return errs
 }
 
 // Close implements Elector.
@@ -171,15 +186,16 @@ func (e *elector) Close(ctx context.Context) error {
 	}
 	t := e.term
 	e.mu.Unlock()
+	var err error
 	if t != nil {
-		if err := t.conclude(ctx); err != nil && !errors.Is(err, ErrExpired) && !errors.Is(err, ErrTaken) {
-			return fmt.Errorf("close: %w", err)
+		if err = t.conclude(ctx); errors.Is(err, ErrExpired) || errors.Is(err, ErrTaken) {
+			err = nil
 		}
 	}
-	if err := waitGroup(ctx, &e.work); err != nil {
+	if err = errors.Join(err, waitGroup(ctx, &e.work), e.store.Settle(ctx)); err != nil {
 		return fmt.Errorf("close: %w", err)
 	}
-	return e.store.Settle(ctx)
+	return nil
 }
 
 // addWork notes a goroutine that Close waits for. It is false after Close.

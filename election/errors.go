@@ -10,15 +10,16 @@ import (
 // Why a campaign has not won. Campaign returns them only together with the
 // reason for giving up: the error then matches both (errors.Is).
 var (
-	// ErrNotAcquired matches every error of a campaign that ended without a term.
+	// ErrNotAcquired matches every error of a campaign that was begun and ended
+	// without a term; ErrHeld and ErrClosed stand alone.
 	ErrNotAcquired = errors.New("leadership not acquired")
 	// ErrHeld is returned by Campaign while this elector's own term is live.
 	ErrHeld = errors.New("this elector already leads")
 	// ErrContended says that candidates split the votes and nobody won.
 	ErrContended = errors.New("votes were split between candidates")
-	// ErrTooSlow says that the lease was granted so late that too little of it
-	// was left; it was given back.
-	ErrTooSlow = errors.New("the lease was granted too late to be used")
+	// ErrTooSlow says that the store confirmed the lease so late that too little
+	// of it was left, or none. A grant is then given back.
+	ErrTooSlow = errors.New("the store confirmed the lease too late")
 	// ErrTokenRegressed says that a store offered a token that is not larger
 	// than one known already. Leading with it would let a fence accept stale
 	// acts. Remedy: Options.MinToken above the largest token in use.

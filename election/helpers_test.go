@@ -186,6 +186,22 @@ func (c *jumpClock) AfterFunc(d time.Duration, f func()) func() bool {
 	return time.AfterFunc(d, f).Stop
 }
 
+// countingClock counts the timers that are set and neither fired nor stopped.
+type countingClock struct{ live atomic.Int64 }
+
+func (c *countingClock) Now() time.Time { return time.Now() }
+func (c *countingClock) AfterFunc(d time.Duration, f func()) func() bool {
+	c.live.Add(1)
+	timer := time.AfterFunc(d, func() { c.live.Add(-1); f() })
+	return func() bool {
+		stopped := timer.Stop()
+		if stopped {
+			c.live.Add(-1)
+		}
+		return stopped
+	}
+}
+
 // lateClock fires every timer late, like a process that gets no CPU.
 type lateClock struct{ by time.Duration }
 

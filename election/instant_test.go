@@ -80,3 +80,26 @@ type endsWhenAsked struct{ context.Context }
 func (endsWhenAsked) Err() error                  { return context.Canceled }
 func (endsWhenAsked) Done() <-chan struct{}       { return nil }
 func (endsWhenAsked) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+// Whoever ends a term is held up between noting that and ending its context:
+// others see the end all the same.
+func TestStoppedBetweenTwoLines(t *testing.T) {
+	made, err := New(&counting{}, Options{ID: "a", Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	term := made.(*elector).bid(context.Background()).term
+	if term.Context().Err() != nil {
+		t.Fatal("over at once")
+	}
+	loss := &Loss{Token: term.Token(), Reason: ErrMaxTerm}
+	term.mu.Lock()
+	term.stopping(loss, time.Hour)
+	term.mu.Unlock()
+	if term.Context().Err() == nil || context.Cause(term.Context()) != error(loss) {
+		t.Errorf("context: %v", context.Cause(term.Context()))
+	}
+	if !term.Valid() {
+		t.Error("not valid while it stops")
+	}
+}

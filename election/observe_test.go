@@ -36,6 +36,7 @@ func TestLeader(t *testing.T) {
 func TestLeaderWithSilentMasters(t *testing.T) {
 	down := election.MasterState{Err: errors.New("down")}
 	up := election.MasterState{Reachable: true}
+	x, y := election.MasterState{Reachable: true, Value: "x"}, election.MasterState{Reachable: true, Value: "y"}
 	asked := errors.New("cannot be asked")
 	for _, c := range []struct {
 		masters []election.MasterState
@@ -45,7 +46,13 @@ func TestLeaderWithSilentMasters(t *testing.T) {
 		{[]election.MasterState{up, up, up}, nil, election.ErrNoLeader},
 		{[]election.MasterState{down, up, up}, nil, election.ErrNoLeader},
 		{[]election.MasterState{down, down, up}, nil, down.Err},
-		{[]election.MasterState{down, down, up, up}, nil, down.Err},
+		{[]election.MasterState{down, down, up, up}, nil, election.ErrNoLeader}, // 2 of 4 elect nobody
+		{[]election.MasterState{down, down, down, up}, nil, down.Err},
+		{[]election.MasterState{down, x, up}, nil, down.Err}, // x may have the silent one, too
+		{[]election.MasterState{down, x, x, up, up}, nil, down.Err},
+		{[]election.MasterState{down, x, y, up, up}, nil, election.ErrNoLeader},
+		{[]election.MasterState{x, y, up}, nil, election.ErrNoLeader},
+		{[]election.MasterState{down}, nil, down.Err},
 		{[]election.MasterState{down, down, up, up, up}, nil, election.ErrNoLeader},
 		{nil, nil, election.ErrNoLeader},
 		{nil, asked, asked},
@@ -180,6 +187,34 @@ func TestObserveEndsWithItsLoop(t *testing.T) {
 		m.Hang(true)
 		for _, err := range c.Observe(ctx) {
 			t.Errorf("the end of the context was yielded: %v", err)
+		}
+	})
+}
+
+// Another term of the same holder is a change, and so is another holder whose
+// token is not known.
+func TestObserveTellsTermsApart(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		seen := []election.Leader{
+			{Candidate: election.Candidate{ID: "a", Instance: "1"}, Token: 1},
+			{Candidate: election.Candidate{ID: "a", Instance: "1"}, Token: 2},
+			{Candidate: election.Candidate{ID: "a", Instance: "1"}, Token: 2}, // no change
+			{Candidate: election.Candidate{ID: "a", Instance: "2"}, Token: 2},
+		}
+		looks := 0
+		h := &hooks{Store: electiontest.NewMemory().Store(), inspect: func(context.Context) (election.State, error) {
+			l := seen[min(looks, len(seen)-1)]
+			looks++
+			return election.State{Leader: &l}, nil
+		}}
+		ctx, cancel := context.WithTimeout(bg, 10*ttl)
+		defer cancel()
+		var got []string
+		for l := range join(t, h, "watcher").Observe(ctx) {
+			got = append(got, fmt.Sprintf("%s-%d", l.Instance, l.Token))
+		}
+		if want := []string{"1-1", "1-2", "2-2"}; !slices.Equal(got, want) {
+			t.Errorf("saw %q, want %q", got, want)
 		}
 	})
 }

@@ -9,9 +9,9 @@ import (
 
 // run starts what keeps a term: the watch on its deadline and the renewer.
 func (t *Term) run() {
-	t.e.log.Info("leading", "token", t.Token(), "ttl", t.grant.TTL)
 	t.watch()
 	go t.keep()
+	t.e.log.Info("leading", "token", t.Token(), "ttl", t.grant.TTL)
 }
 
 // watch applies the clock at the next point in time that matters. It wakes up

@@ -45,10 +45,13 @@ func TestRenewalCadence(t *testing.T) {
 func TestFirstRenewalAfterASlowBid(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := electiontest.NewMemory()
-		m.Slow(2 * time.Second)
-		c := join(t, m.Store(), "a")
+		s := m.Store()
+		c := join(t, &hooks{Store: s, acquire: func(_ context.Context, b election.Bid) (election.Grant, error) {
+			g, err := s.Acquire(bg, b)
+			<-time.After(2 * time.Second)
+			return g, err
+		}}, "a")
 		term := lead(t, c)
-		m.Slow(0)
 		pass(3 * ttl)
 		if !term.Valid() || term.Loss() != nil {
 			t.Errorf("lost by %v", term.Loss())
@@ -93,6 +96,34 @@ func TestFirstRenewalOfABareMajority(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Masters that stay missing are said once, and once when they are back; one
+// renewal is given to heal them before that.
+func TestMissingMastersAreSaidOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		m := electiontest.NewMemory()
+		s := m.Store()
+		held := []int{3, 2, 3, 3, 2, 2, 1, 3, 3}
+		renewals := 0
+		c := join(t, &hooks{Store: s, renew: func(ctx context.Context, g election.Grant) (election.Grant, error) {
+			g, err := s.Renew(ctx, g)
+			g.Held, g.Masters = held[min(renewals, len(held)-1)], 3
+			renewals++
+			return g, err
+		}}, "a")
+		lead(t, c)
+		for _, want := range []struct{ renewals, missing, back int }{{4, 0, 0}, {5, 0, 0}, {6, 1, 0}, {7, 1, 0}, {9, 1, 1}, {12, 1, 1}} {
+			for c.events.count(election.Renewed) < want.renewals {
+				pass(10 * ms)
+			}
+			missing := c.logs.count("WARN not all masters confirm the lease", "token=1", "held=2", "masters=3")
+			back := c.logs.count("INFO all masters confirm again", "token=1", "masters=3")
+			if missing != want.missing || back != want.back || c.logs.count("WARN") != missing {
+				t.Errorf("after %d renewals:\n%s", want.renewals, c.logs)
+			}
+		}
+	})
 }
 
 // A26: with the defaults and 50 ms of latency nothing changes for 10 minutes.
@@ -394,6 +425,7 @@ func TestHealthIsAskedWhileLeading(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := electiontest.NewMemory()
 		var asked, dead atomic.Int64
+		var last atomic.Value
 		c := join(t, m.Store(), "a", func(o *election.Options) {
 			o.MaxTerm = 10 * time.Second
 			o.Grace = 4 * ttl
@@ -402,6 +434,7 @@ func TestHealthIsAskedWhileLeading(t *testing.T) {
 				if ctx.Err() != nil {
 					dead.Add(1)
 				}
+				last.Store(&ctx)
 				return nil
 			}
 		})
@@ -411,6 +444,9 @@ func TestHealthIsAskedWhileLeading(t *testing.T) {
 		m.Unreachable(false)
 		if got := asked.Load(); got != 1 {
 			t.Errorf("asked %d times for one interval", got)
+		}
+		if ctx := *last.Load().(*context.Context); ctx.Err() == nil {
+			t.Error("the context of a check outlives it")
 		}
 		<-term.Context().Done()
 		synctest.Wait()

@@ -106,6 +106,7 @@ func (t *Term) do(ctx context.Context, work func(context.Context, *Term) error) 
 // begin notes that work is about to start, unless the term is ending already:
 // Close then knows that there is work to wait for.
 func (t *Term) begin(finished chan struct{}) bool {
+	t.check()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.loss != nil {
@@ -163,13 +164,25 @@ func (c workContext) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// isContextError reports whether err says no more than that a context ended.
+// isContextError reports whether err says no more than that ctx or the work's
+// own context ended. A joined error does only if all its parts do.
 func isContextError(ctx, wctx context.Context, err error) bool {
-	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		for _, part := range joined.Unwrap() {
+			if !isContextError(ctx, wctx, part) {
+				return false
+			}
+		}
+		return len(joined.Unwrap()) > 0
+	}
+	_, timed := ctx.Deadline()
+	if err == nil || errors.Is(err, context.Canceled) || timed && errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
 	for _, c := range []context.Context{ctx, wctx} {
-		if cause := context.Cause(c); cause != nil && errors.Is(err, cause) {
+		// Either way round: err may wrap the cause, or be a part of it.
+		if cause := context.Cause(c); cause != nil && (errors.Is(err, cause) || errors.Is(cause, err)) {
 			return true
 		}
 	}

@@ -65,6 +65,15 @@ func TestRunOutcomes(t *testing.T) {
 			func(err error) bool { return err == nil }},
 		"end, error": {func(ctx context.Context, _ *election.Term) error { wait(ctx); return errWork }, true,
 			func(err error) bool { return err == errWork }},
+		"end, own time-out": {func(ctx context.Context, _ *election.Term) error { wait(ctx); return context.DeadlineExceeded }, true,
+			func(err error) bool { return err == context.DeadlineExceeded }},
+		"end, joined": {func(ctx context.Context, _ *election.Term) error {
+			wait(ctx)
+			return errors.Join(ctx.Err(), context.Cause(ctx))
+		}, true,
+			func(err error) bool { return err == nil }},
+		"end, joined with more": {func(ctx context.Context, _ *election.Term) error { wait(ctx); return errors.Join(ctx.Err(), errWork) }, true,
+			func(err error) bool { return errors.Is(err, errWork) }},
 		"end, panic": {func(ctx context.Context, _ *election.Term) error { wait(ctx); panic("late") }, true,
 			func(err error) bool { var p *election.PanicError; return errors.As(err, &p) }},
 	} {

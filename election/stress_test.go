@@ -89,6 +89,51 @@ func TestF04_NothingIsLeftBehind(t *testing.T) {
 	})
 }
 
+// No timer outlives what it was set for.
+func TestNoTimerIsLeftBehind(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		m := electiontest.NewMemory()
+		clock := &countingClock{}
+		c := join(t, m.Store(), "a", func(o *election.Options) {
+			o.Clock = clock
+			o.Health = func(context.Context) error { return nil }
+		})
+		none := func(after string) {
+			t.Helper()
+			synctest.Wait()
+			if got := clock.live.Load(); got != 0 {
+				t.Errorf("%d timers left after %s", got, after)
+			}
+		}
+		term := lead(t, c)
+		pass(ttl)
+		_ = term.Resign(bg)
+		none("a resignation")
+		term = lead(t, c)
+		m.Expire()
+		<-term.Context().Done()
+		none("a loss")
+		m.StealBy("thief")
+		ctx, cancel := context.WithTimeout(bg, 100*ms)
+		defer cancel()
+		_, _ = c.Campaign(ctx)
+		none("a campaign that was given up")
+		ctx, cancel = context.WithTimeout(bg, 100*ms)
+		defer cancel()
+		for range c.Observe(ctx) {
+		}
+		none("observing")
+		m.Free()
+		done := runIn(bg, c, untilDone)
+		pass(renew)
+		if err := c.Close(bg); err != nil {
+			t.Error(err)
+		}
+		<-done
+		none("Close")
+	})
+}
+
 // C04: two candidates around 1,000 handovers, asked every 100 us: never do both
 // say that they lead, and each is asked once more at the instants that matter.
 func TestC04_NeverBothTrue(t *testing.T) {
@@ -222,5 +267,37 @@ func chaos(t *testing.T, seed uint64) {
 		}
 		synctest.Wait()
 		wantOrder(t, all[i].events.list())
+	}
+}
+
+// Whoever is woken by the end of a term whose lease is gone finds it invalid:
+// the context is never done first.
+func TestLostTermIsInvalidBeforeItsContextIsDone(t *testing.T) {
+	for _, end := range []func(*electiontest.Memory, *election.Term){
+		func(m *electiontest.Memory, _ *election.Term) { m.Expire(); pass(renew) },
+		func(_ *electiontest.Memory, term *election.Term) { _ = term.Resign(bg) },
+		func(_ *electiontest.Memory, term *election.Term) { term.Fenced(9) },
+	} {
+		var early atomic.Int64
+		for range 300 {
+			bubble(t, func(t *testing.T) {
+				m := electiontest.NewMemory()
+				term := lead(t, m.Elector(election.Options{TTL: ttl, Logger: quiet(), Random: seeded(1)}))
+				for range 20 {
+					go func() {
+						<-term.Context().Done()
+						if term.Valid() {
+							early.Add(1)
+						}
+					}()
+				}
+				synctest.Wait()
+				end(m, term)
+				_ = term.Resign(bg)
+			})
+		}
+		if early.Load() > 0 {
+			t.Errorf("valid %d times of 6000 after the context was done", early.Load())
+		}
 	}
 }

@@ -121,8 +121,12 @@ func (t *Term) Loss() *Loss {
 func (t *Term) Resign(ctx context.Context) error { return t.resign(ctx, ErrResigned) }
 
 // Fenced ends the term at once because a guarded resource knows a higher token,
-// and makes sure that this elector leads next time with a larger one.
+// and makes sure that this elector leads next time with a larger one. A token
+// that is not higher changes nothing.
 func (t *Term) Fenced(higher Token) {
+	if higher <= t.Token() {
+		return
+	}
 	t.e.saw(higher)
 	t.finish(&Loss{Token: t.Token(), Reason: ErrFenced, Err: fmt.Errorf("a resource has seen token %d", higher)})
 }
@@ -133,7 +137,8 @@ func (t *Term) check() {
 	now := t.e.clock.Now()
 	t.mu.Lock()
 	var stop, end *Loss
-	if t.loss == nil && !now.Before(t.deadline.Add(-t.e.opt.StepDown)) {
+	noted := t.loss
+	if noted == nil && !now.Before(t.deadline.Add(-t.e.opt.StepDown)) {
 		stop = t.lapse()
 	}
 	if !t.ended && !now.Before(t.deadline) {
@@ -142,6 +147,9 @@ func (t *Term) check() {
 		}
 	}
 	t.mu.Unlock()
+	if noted != nil {
+		t.end(noted) // whoever noted it may not have come so far yet
+	}
 	if stop != nil {
 		t.stop(stop, t.e.opt.Grace)
 	}
@@ -168,30 +176,38 @@ func (t *Term) lapse() *Loss {
 // stopping for at most grace. Only the first call counts.
 func (t *Term) stop(l *Loss, grace time.Duration) {
 	t.mu.Lock()
-	first := t.loss == nil
-	if first {
-		t.loss, t.graceEnd = l, t.e.clock.Now().Add(grace)
-		// Under the lock, so that events keep their order.
-		t.e.emit(Event{Kind: TermStopping, Token: t.Token(), Err: l})
-	}
+	first := t.stopping(l, grace)
 	t.mu.Unlock()
 	if first {
 		t.end(l)
 	}
 }
 
-// finish makes the term invalid for good. Only the first call counts.
+// stopping notes why the term stops, and reports whether that is news. t.mu is
+// held, so that events keep their order.
+func (t *Term) stopping(l *Loss, grace time.Duration) bool {
+	if t.loss != nil {
+		return false
+	}
+	t.loss, t.graceEnd = l, t.e.clock.Now().Add(grace)
+	t.e.emit(Event{Kind: TermStopping, Token: t.Token(), Err: l})
+	return true
+}
+
+// finish makes the term invalid for good. Only the first call counts. The
+// context is done after that: whoever it wakes must not find the term valid.
 func (t *Term) finish(l *Loss) {
-	t.stop(l, 0)
 	t.mu.Lock()
 	if t.ended {
 		t.mu.Unlock()
 		return
 	}
+	t.stopping(l, 0)
 	t.ended, l = true, t.loss
 	stopWait := t.stopWait
 	t.e.emit(Event{Kind: TermEnded, Token: t.Token(), Err: l})
 	t.mu.Unlock()
+	t.end(l)
 	if stopWait != nil {
 		stopWait()
 	}

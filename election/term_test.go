@@ -161,6 +161,7 @@ func TestSuspendedHostSeesTheEndAtFirstLook(t *testing.T) {
 			clock := &jumpClock{}
 			c := join(t, electiontest.NewMemory().Store(), "a", func(o *election.Options) { o.Clock = clock })
 			term := lead(t, c)
+			synctest.Wait()
 			if over(term) {
 				t.Fatalf("%s: over before the pause", name)
 			}
@@ -179,6 +180,7 @@ func TestSuspendedHostSeesStepDown(t *testing.T) {
 		clock := &jumpClock{}
 		c := join(t, electiontest.NewMemory().Store(), "a", func(o *election.Options) { o.Clock = clock })
 		term := lead(t, c)
+		synctest.Wait() // or else the renewer would find itself late, and renew
 		clock.jump(term.Remaining() - ttl/10 - 1)
 		if term.Context().Err() != nil || !term.Valid() {
 			t.Fatal("over 1ns before step-down")
@@ -551,6 +553,17 @@ func TestFenced(t *testing.T) {
 		}
 		if next := lead(t, c); next.Token() != 44 {
 			t.Errorf("token %d, want 44", next.Token())
+		}
+	})
+}
+
+func TestFencedByNothingHigher(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		term := lead(t, join(t, electiontest.NewMemory().Store(), "a", func(o *election.Options) { o.MinToken = 7 }))
+		term.Fenced(6)
+		term.Fenced(7)
+		if !term.Valid() || term.Loss() != nil {
+			t.Errorf("its own token and a smaller one ended it: %v", term.Loss())
 		}
 	})
 }

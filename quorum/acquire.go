@@ -53,6 +53,9 @@ func (s *Store) elect(ctx context.Context, votes *round, b election.Bid) (electi
 		return election.Grant{}, s.refusal(votes.tally(), b, time.Since(start))
 	}
 	g := election.Grant{Bid: b, Token: votes.tally().token(b.Floor), Masters: len(s.masters), State: votes.t}
+	if g.Token > election.MaxToken {
+		return election.Grant{}, fmt.Errorf("%w: a master has issued %d", election.ErrTokenSpent, election.MaxToken)
+	}
 	if err := s.seal(ctx, votes, g); err != nil {
 		return election.Grant{}, err
 	}

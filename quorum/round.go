@@ -70,7 +70,15 @@ func (r *round) mutex(b election.Bid) *redsync.Mutex {
 // run makes the call to master i after the one before it in the lane.
 func (r *round) run(i int) (vote.Reply, error) {
 	defer r.s.back.Done()
-	defer close(r.done[i])
+	waited := false
+	defer func() {
+		if waited {
+			close(r.done[i])
+			return
+		}
+		// The call before is still under way: who comes next waits for it, too.
+		r.s.back.Go(func() { <-r.before[i]; close(r.done[i]) })
+	}()
 	// Its own context: redsync's ends with the majority, ours must not. Masters
 	// time out a little apart, so that simulated runs have one order.
 	ctx, cancel := vote.Within(context.Background(), r.patience(i)+time.Duration(i)*7*time.Microsecond, vote.TryTime)
@@ -79,6 +87,7 @@ func (r *round) run(i int) (vote.Reply, error) {
 	if err := r.turn(ctx, i); err != nil {
 		o.err = err
 	} else {
+		waited = true
 		o.reply, o.err = r.call(ctx, i, r.s.masters[i])
 	}
 	o.known = true
@@ -94,10 +103,20 @@ const leastPatience = 20 * time.Millisecond
 // all wait for the one that may never come: so a master that was silent before
 // gets a quarter of the time to vote, until it answers again.
 func (r *round) patience(i int) time.Duration {
-	if r.yes == statusGranted && r.s.silent[i].Load() {
+	if r.yes == statusGranted && r.s.silent[i].Load() && r.s.answering() >= r.s.need {
 		return min(r.bound, max(r.bound/4, leastPatience))
 	}
 	return r.bound
+}
+
+// answering is how many masters answered when last asked.
+func (s *Store) answering() (n int) {
+	for i := range s.silent {
+		if !s.silent[i].Load() {
+			n++
+		}
+	}
+	return n
 }
 
 // turn waits for the call before.

@@ -98,7 +98,7 @@ func (m *Master) Acquire(ctx context.Context, b election.Bid) (Reply, error) {
 	if m.Seals {
 		seals = "1"
 	}
-	r, err := m.call(ctx, "acquire", acquireScript, b.Value, b.TTL.Milliseconds(), uint64(b.Floor), who, m.Retention.Milliseconds(), seals, m.limit(ctx))
+	r, err := m.call(ctx, "acquire", acquireScript, b.Value, b.TTL.Milliseconds(), uint64(b.Floor), who, m.kept(b.TTL), seals, m.limit(ctx))
 	if err == nil && r.Status == "late" {
 		return Reply{}, &election.MasterError{
 			Master: m.Name, Op: "acquire", Kind: election.ErrLate, Err: errors.New("handled after the candidate had stopped waiting"),
@@ -113,14 +113,17 @@ func (m *Master) Acquire(ctx context.Context, b election.Bid) (Reply, error) {
 	return r, err
 }
 
+// kept is how long the record is kept from now on: Retention after the lease.
+func (m *Master) kept(ttl time.Duration) int64 { return (ttl + m.Retention).Milliseconds() }
+
 // Seal writes the token where the lease is ours.
 func (m *Master) Seal(ctx context.Context, value string, token election.Token) (Reply, error) {
-	return m.call(ctx, "seal", sealScript, value, uint64(token))
+	return m.call(ctx, "seal", sealScript, value, uint64(token), m.Retention.Milliseconds())
 }
 
 // Renew lengthens the lease where it is ours.
 func (m *Master) Renew(ctx context.Context, g election.Grant) (Reply, error) {
-	return m.call(ctx, "renew", renewScript, g.Value, g.TTL.Milliseconds(), uint64(g.Token), m.Retention.Milliseconds())
+	return m.call(ctx, "renew", renewScript, g.Value, g.TTL.Milliseconds(), uint64(g.Token), m.kept(g.TTL))
 }
 
 // Reseat gives the leader of g this master's vote again, if it is free.
@@ -129,7 +132,7 @@ func (m *Master) Reseat(ctx context.Context, g election.Grant) (Reply, error) {
 	if err != nil {
 		return Reply{}, fmt.Errorf("candidate: %w", err)
 	}
-	return m.call(ctx, "reseat", reseatScript, g.Value, g.TTL.Milliseconds(), uint64(g.Token), who, m.Retention.Milliseconds(), m.limit(ctx))
+	return m.call(ctx, "reseat", reseatScript, g.Value, g.TTL.Milliseconds(), uint64(g.Token), who, m.kept(g.TTL), m.limit(ctx))
 }
 
 // Release gives the lease back where it is ours. Token 0 undoes a vote that

@@ -11,11 +11,8 @@ local token = tonumber(ARGV[3])
 if lease == ARGV[1] then
   local till = math.max(tonumber(r[2] or '0') or 0, now + tonumber(ARGV[2]))
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
-  if last < token or not r[1] then
-    redis.call('HSET', KEYS[2], 'last', ARGV[3], 'token', ARGV[3], 'vote', '', 'until', string.format('%.0f', till))
-  else
-    redis.call('HSET', KEYS[2], 'until', string.format('%.0f', till))
-  end
+  redis.call('HSET', KEYS[2], 'last', string.format('%.0f', math.max(last, token)), 'token', ARGV[3], 'vote', '',
+    'until', string.format('%.0f', till))
   redis.call('PEXPIRE', KEYS[2], ARGV[4])
   return {'renewed', now, 0, r[3] or ''}
 end
