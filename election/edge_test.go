@@ -123,3 +123,30 @@ func TestFencedByALowerTokenIsNoLoss(t *testing.T) {
 		}
 	})
 }
+
+// F10: what an observer does wrong stays in the log.
+func TestF10_ObserverPanicIsNotFatal(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		seen := 0
+		e, err := election.New(electiontest.NewMemory().Store(), election.Options{
+			TTL: ttl, Clock: election.RuntimeClock(), Logger: quiet(), Observer: func(election.Event) {
+				seen++
+				panic("observer")
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		term, err := e.Campaign(bg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass(3 * ttl)
+		if !term.Valid() || seen < 5 {
+			t.Errorf("valid %t after %d events", term.Valid(), seen)
+		}
+		if err := e.Close(bg); err != nil {
+			t.Error(err)
+		}
+	})
+}

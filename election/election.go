@@ -55,6 +55,7 @@ func New(store Store, o Options) (Elector, error) {
 		e.floor = o.MinToken - 1
 	}
 	e.log = o.Logger.With("candidate", e.who.ID)
+	e.events.log = e.log
 	return e, nil
 }
 

@@ -1,6 +1,7 @@
 package election
 
 import (
+	"log/slog"
 	"sync"
 	"time"
 )
@@ -62,7 +63,8 @@ const maxQueued = 1024
 // events hands events to an observer that may be slow. A goroutine runs only
 // while there is something to hand over.
 type events struct {
-	f func(Event)
+	f   func(Event)
+	log *slog.Logger
 
 	mu      sync.Mutex
 	queue   []Event
@@ -88,6 +90,18 @@ func (e *events) send(ev Event) {
 	}
 }
 
+// deliver calls the observer. Its panic is logged: it must not end the process
+// from a goroutine that nobody can guard.
+func (e *events) deliver(ev Event) {
+	err := guarded(func() error {
+		e.f(ev)
+		return nil
+	})
+	if err != nil {
+		e.log.Error("observer panicked", "event", ev.Kind, "error", err)
+	}
+}
+
 func (e *events) drain() {
 	for {
 		e.mu.Lock()
@@ -100,7 +114,7 @@ func (e *events) drain() {
 		e.queue = nil
 		e.mu.Unlock()
 		for _, ev := range batch {
-			e.f(ev)
+			e.deliver(ev)
 		}
 	}
 }

@@ -24,7 +24,7 @@ type Options struct {
 	// blocks its successor. 0 means 15 s. At least 50 ms, in whole milliseconds.
 	TTL time.Duration
 	// Renew is the longest time between two renewals. 0 means TTL/3, which is
-	// also the most.
+	// also the most; at least 1 ms.
 	Renew time.Duration
 	// StepDown is how long before the deadline a term's context is done. 0
 	// means TTL/10. Renew + StepDown must leave room for two tries.
@@ -114,7 +114,7 @@ func (o Options) Validate() error {
 		{metadataSize(o.Metadata) > 4096, "Metadata", fmt.Sprintf("%d bytes", metadataSize(o.Metadata)), "at most 4096 bytes in all"},
 		{o.TTL < minTTL, "TTL", o.TTL, "at least " + minTTL.String()},
 		{o.TTL%time.Millisecond != 0, "TTL", o.TTL, "a whole number of milliseconds"},
-		{o.Renew < 0, "Renew", o.Renew, "not negative"},
+		{o.Renew < time.Millisecond, "Renew", o.Renew, "at least 1ms"},
 		{o.Renew > o.TTL/3, "Renew", o.Renew, fmt.Sprintf("at most TTL/3 = %s, so that two tries can fail", o.TTL/3)},
 		{o.StepDown < 0, "StepDown", o.StepDown, "not negative"},
 		{o.StepDown > o.TTL/3, "StepDown", o.StepDown, fmt.Sprintf("at most TTL/3 = %s, so that a renewal fits before it", o.TTL/3)},
