@@ -69,6 +69,8 @@ func TestC13_OneHugeTokenDoesNotSpread(t *testing.T) {
 		c.HSet(t.Context(), recordKey, "last", "9007199254740991")
 		c.Set(t.Context(), leaseKey, "zzz", time.Hour)
 		st := w.open()
+		w.Slow("h1", w.masters[0], 20*time.Millisecond) // the refusal comes first
+		w.Slow("h1", w.masters[1], 20*time.Millisecond)
 		for range 2 { // the second bid finds what the first one left
 			if _, err := st.Acquire(t.Context(), bid("a", 3*time.Second)); !errors.Is(err, election.ErrTokenSpent) {
 				t.Errorf("got %v, want %v", err, election.ErrTokenSpent)
