@@ -114,7 +114,7 @@ func (e *elector) newBid() Bid {
 	e.bids++
 	return Bid{
 		Value:     fmt.Sprintf("%s-%d-%016x%016x", e.who.Instance, e.bids, e.opt.Random(), e.opt.Random()),
-		Candidate: e.who, TTL: e.opt.TTL, Floor: e.floor,
+		Candidate: e.who, TTL: e.opt.TTL, MaxTTL: e.opt.MaxTTL, Floor: e.floor,
 	}
 }
 

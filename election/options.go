@@ -23,6 +23,10 @@ type Options struct {
 	// TTL is how long a lease lasts without renewal: how long a crashed leader
 	// blocks its successor. 0 means 15 s. At least 50 ms, in whole milliseconds.
 	TTL time.Duration
+	// MaxTTL is the longest TTL of any candidate in this election, the same for
+	// all of them: guards of the store last at least that long. 0 means TTL. At
+	// least TTL.
+	MaxTTL time.Duration
 	// Renew is the longest time between two renewals. 0 means TTL/3, which is
 	// also the most; at least 1 ms.
 	Renew time.Duration
@@ -80,6 +84,9 @@ func (o Options) withDefaults() Options {
 	if o.TTL == 0 {
 		o.TTL = 15 * time.Second
 	}
+	if o.MaxTTL == 0 {
+		o.MaxTTL = o.TTL
+	}
 	if o.Renew == 0 {
 		o.Renew = o.TTL / 3
 	}
@@ -114,6 +121,8 @@ func (o Options) Validate() error {
 		{metadataSize(o.Metadata) > 4096, "Metadata", fmt.Sprintf("%d bytes", metadataSize(o.Metadata)), "at most 4096 bytes in all"},
 		{o.TTL < minTTL, "TTL", o.TTL, "at least " + minTTL.String()},
 		{o.TTL%time.Millisecond != 0, "TTL", o.TTL, "a whole number of milliseconds"},
+		{o.TTL > o.MaxTTL, "TTL", o.TTL, fmt.Sprintf("at most MaxTTL = %s: guards would end before a lease does", o.MaxTTL)},
+		{o.MaxTTL%time.Millisecond != 0, "MaxTTL", o.MaxTTL, "a whole number of milliseconds"},
 		{o.Renew < time.Millisecond, "Renew", o.Renew, "at least 1ms"},
 		{o.Renew > o.TTL/3, "Renew", o.Renew, fmt.Sprintf("at most TTL/3 = %s, so that two tries can fail", o.TTL/3)},
 		{o.StepDown < 0, "StepDown", o.StepDown, "not negative"},

@@ -46,11 +46,18 @@ func guarded(f func() error) (err error) {
 //   - the campaign's error when that cannot go on: ErrClosed, ErrHeld, or a
 //     permanent one.
 //
+// The guards are raised to the term's token before work starts, each in turn:
+// until then a resource takes stale acts (R14). A guard that knows a higher
+// token ends the term as fenced, and the next bid asks for a larger one. A guard
+// that cannot be raised for a TTL ends the term as unhealthy, so that a
+// candidate which reaches it may lead. Work that returns a *FencedError for its
+// own token ends its term as fenced, too: Run campaigns again.
+//
 // work gets a context that carries ctx's values and is done when ctx is, or
 // StepDown before leadership stops being provable. It must return then: until
 // it does, the lease is renewed for Options.Grace, and this candidate does not
 // campaign. What work returns after it lost its term is logged, not returned.
-func Run(ctx context.Context, e Elector, work func(ctx context.Context, t *Term) error) error {
+func Run(ctx context.Context, e Elector, work func(ctx context.Context, t *Term) error, guards ...Guard) error {
 	for {
 		t, err := e.Campaign(ctx)
 		if err != nil {
@@ -59,7 +66,7 @@ func Run(ctx context.Context, e Elector, work func(ctx context.Context, t *Term)
 			}
 			return err
 		}
-		done, err := t.do(ctx, work)
+		done, err := t.do(ctx, work, guards)
 		if done {
 			return err
 		}
@@ -67,7 +74,7 @@ func Run(ctx context.Context, e Elector, work func(ctx context.Context, t *Term)
 }
 
 // do runs work once. done says that Run is finished.
-func (t *Term) do(ctx context.Context, work func(context.Context, *Term) error) (done bool, err error) {
+func (t *Term) do(ctx context.Context, work func(context.Context, *Term) error, guards []Guard) (done bool, err error) {
 	finished := make(chan struct{})
 	if !t.begin(finished) {
 		// Close came first, or the term was over at once. Should ctx end now, no
@@ -81,7 +88,13 @@ func (t *Term) do(ctx context.Context, work func(context.Context, *Term) error) 
 
 	wctx, cancel := t.workContext(ctx)
 	defer cancel()
-	err = guarded(func() error { return work(wctx, t) })
+	err = guarded(func() error {
+		if err := t.raise(wctx, guards); err != nil {
+			return err
+		}
+		return work(wctx, t)
+	})
+	t.heed(err)
 
 	lost := t.Loss()
 	var p *PanicError

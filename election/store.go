@@ -26,6 +26,9 @@ type Bid struct {
 	// TTL is how long the lease lasts at the store. It is a whole number of
 	// milliseconds.
 	TTL time.Duration
+	// MaxTTL is the longest TTL of any candidate: how long guards of the store
+	// last at least. 0 means TTL.
+	MaxTTL time.Duration
 	// Floor is the highest token that the candidate knows of. The store
 	// answers with a larger one or not at all.
 	Floor Token
@@ -54,7 +57,8 @@ type Store interface {
 	// Acquire tries once. It succeeds only with a lease that was free, or that
 	// this very bid already holds (so a lost reply or a client's hidden retry
 	// never loses to itself). When somebody else holds the lease the error is a
-	// *HeldError; when votes were split it matches ErrContended; everything
+	// *HeldError; when somebody may still believe in a lease that was lost it is
+	// a *GuardError; when votes were split it matches ErrContended; everything
 	// else tells which master failed and why.
 	//
 	// A bid that failed, or whose outcome is unknown, is undone by the store:
@@ -153,7 +157,11 @@ type MasterState struct {
 	Until time.Time
 	// Now is the server's own time when it answered.
 	Now time.Time
-	// GuardUntil and Arms describe an armed guard; zero when none is.
+	// Guards are those that would refuse a bid now, GuardUntil the server time
+	// up to which the last of them does; zero when none would. The clock guard
+	// is as this process sees it.
+	Guards     StoreGuards
 	GuardUntil time.Time
-	Arms       int
+	// Arms is how often the failover guard was armed since the last grant.
+	Arms int
 }

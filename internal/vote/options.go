@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"incumbent/election"
 )
 
 // Options are what both stores take. The zero value is usable.
@@ -17,8 +19,24 @@ type Options struct {
 	// longer than any TTL, since it is what keeps tokens from going back. 0
 	// means DefaultRetention.
 	Retention time.Duration
+	// GuardsOff switches guards off, one by one. 0 means that all are on.
+	GuardsOff election.StoreGuards
+	// AssumeNew says that nobody can be leading at a master that knows nothing
+	// of the election, so that the first election ever need not wait for the
+	// no-record guard. It counts until this store has seen a record for the first
+	// time. Leave it off where a master may come back empty while this process
+	// starts; Init does the same once, on purpose.
+	AssumeNew bool
+	// ReplicaAcks is how many replicas of a master must have acknowledged a grant
+	// or a renewal for it to count (WAIT, on the same connection). 0 means none:
+	// a replica that is promoted may then have missed the lease. A master that
+	// has fewer can neither elect nor keep a leader.
+	ReplicaAcks int
 	// Logger gets warnings about servers. nil means slog.Default().
 	Logger *slog.Logger
+	// Clock is where elapsed time comes from, to tell a master's clock that
+	// jumped from one that runs. nil means election.SystemClock.
+	Clock election.Clock
 }
 
 const minRetention = time.Hour
@@ -33,6 +51,15 @@ func (o Options) WithDefaults() (Options, error) {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
+	}
+	if o.Clock == nil {
+		o.Clock = election.SystemClock()
+	}
+	if o.GuardsOff & ^election.AllGuards != 0 {
+		return o, fmt.Errorf("option GuardsOff: %d: has bits that are no guard's", o.GuardsOff)
+	}
+	if o.ReplicaAcks < 0 {
+		return o, fmt.Errorf("option ReplicaAcks: %d: must not be negative", o.ReplicaAcks)
 	}
 	if o.Timeout < time.Millisecond {
 		return o, fmt.Errorf("option Timeout: %s: at least 1ms", o.Timeout)
