@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 )
 
@@ -66,11 +67,12 @@ type campaign struct {
 	e       *elector
 	hints   <-chan struct{}
 	stop    context.CancelFunc
-	trouble string // what was logged last, so that it is logged on change only
-	splits  int    // bids lost in a row to split votes
-	errs    int    // bids lost in a row to errors
-	deaf    bool   // the next wait is not cut short by a hint
-	behind  Token  // of the leader that was named last
+	trouble string      // what was logged last, so that it is logged on change only
+	splits  int         // bids lost in a row to split votes
+	errs    int         // bids lost in a row to errors
+	deaf    bool        // the next wait is not cut short by a hint
+	behind  Token       // of the leader that was named last
+	guards  StoreGuards // that were logged last
 }
 
 func (c *campaign) run(ctx context.Context) (*Term, error) {
@@ -223,10 +225,13 @@ func (e *elector) bid(ctx context.Context) outcome {
 // learn remembers the tokens that a refusal shows.
 func (e *elector) learn(err error) {
 	var held *HeldError
+	var waits *GuardError
 	var back *RegressedError
 	switch {
 	case errors.As(err, &held):
 		e.saw(max(held.Last, held.Holder.Token))
+	case errors.As(err, &waits):
+		e.saw(waits.Last)
 	case errors.As(err, &back):
 		e.saw(back.Known)
 	}
@@ -301,6 +306,7 @@ func (c *campaign) after(ctx context.Context, err error) time.Duration {
 	// A bid that failed may be undone, or its lease given back, which wakes this
 	// campaign too: heeding that would be a loop without a pause.
 	var held *HeldError
+	var waits *GuardError
 	c.deaf = !errors.As(err, &held)
 	switch {
 	case errors.As(err, &held):
@@ -312,6 +318,11 @@ func (c *campaign) after(ctx context.Context, err error) time.Duration {
 		// The server expires in milliseconds; the spread keeps standbys of one
 		// leader from splitting the vote at the same instant.
 		return held.Left + time.Millisecond + c.spread(4*time.Millisecond)
+	case errors.As(err, &waits):
+		c.splits, c.errs = 0, 0
+		c.subscribe(ctx)
+		// Not longer than a TTL: somebody may say meanwhile that nobody leads.
+		return min(max(waits.Left, time.Millisecond), ttl) + time.Millisecond + c.spread(4*time.Millisecond)
 	case errors.Is(err, ErrContended):
 		c.splits++
 		return time.Millisecond + c.spread(min(4*time.Millisecond<<min(c.splits, 8), ttl/4))
@@ -370,10 +381,34 @@ func (c *campaign) note(err error) {
 		e.log.Debug("votes split", "error", err)
 		return
 	}
+	var waits *GuardError
+	if errors.As(err, &waits) {
+		c.noteGuard(waits)
+		return
+	}
 	if kind := troubleKind(err); kind != c.trouble {
 		c.trouble = kind
 		e.log.Warn("cannot acquire, trying on", "error", err)
 	}
+}
+
+// noteGuard logs that a guard of the store is waited for, once for each set of
+// guards.
+func (c *campaign) noteGuard(g *GuardError) {
+	level := slog.LevelDebug
+	if g.Guards != c.guards {
+		c.guards, level = g.Guards, slog.LevelInfo
+	}
+	c.e.log.Log(context.Background(), level, "nobody can lead yet: "+ErrGuarded.Error(),
+		"guards", g.Guards, "masters", g.Masters, "left", g.Left, "hint", guardHint(g.Guards))
+}
+
+// guardHint says what ends the wait of the first election ever.
+func guardHint(g StoreGuards) string {
+	if g.Has(NoRecordGuard) {
+		return "a store that knows nothing of the election may have been wiped; Init says that nobody can be leading"
+	}
+	return ""
 }
 
 // troubleKind names the kinds of failure in err, so that the same trouble with

@@ -73,6 +73,9 @@ var (
 	ErrMisconfigured = errors.New("persistence failing")
 	// ErrNoReplicas: the server refuses writes for lack of replicas (NOREPLICAS).
 	ErrNoReplicas = errors.New("not enough replicas")
+	// ErrNotReplicated: the server did it, but fewer replicas acknowledged it than
+	// were asked for.
+	ErrNotReplicated = errors.New("not acknowledged by enough replicas")
 	// ErrBusy: the server is running a script that blocks all others.
 	ErrBusy = errors.New("busy")
 	// ErrClusterDown: the Cluster does not serve the election's slot.
@@ -102,11 +105,14 @@ var (
 	ErrScriptsDisabled = errors.New("scripts are disabled")
 	// ErrServerTooOld: the server is older than the minimum version.
 	ErrServerTooOld = errors.New("server too old")
+	// ErrSameServer: two masters of a quorum are one server, which would have two
+	// votes.
+	ErrSameServer = errors.New("two masters are one server")
 )
 
 // permanent kinds are not cured by waiting: a campaign that meets nothing else
 // ends with them.
-var permanent = []error{ErrCrossSlot, ErrWrongClient, ErrScriptsDisabled, ErrServerTooOld}
+var permanent = []error{ErrCrossSlot, ErrWrongClient, ErrScriptsDisabled, ErrServerTooOld, ErrSameServer}
 
 // Permanent reports whether err is one that waiting does not cure: a server
 // too old, scripts disabled, keys in different slots, the wrong kind of client.

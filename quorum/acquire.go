@@ -49,7 +49,11 @@ func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, er
 // elect gathers the votes and seals the token that they lead to.
 func (s *Store) elect(ctx context.Context, votes *round, b election.Bid) (election.Grant, error) {
 	start := time.Now()
-	if err := votes.mutex(b).TryLock(); err != nil {
+	err := votes.mutex(b).TryLock()
+	if same := vote.Same(s.masters); same != nil {
+		return election.Grant{}, same
+	}
+	if err != nil {
 		return election.Grant{}, s.refusal(votes.tally(), b, time.Since(start))
 	}
 	g := election.Grant{Bid: b, Token: votes.tally().token(b.Floor), Masters: len(s.masters), State: votes.t}
@@ -70,14 +74,18 @@ func (s *Store) refusal(t tally, b election.Bid, took time.Duration) error {
 	if len(t.yes) >= s.need {
 		return fmt.Errorf("%w: it took %s of a TTL of %s", election.ErrTooSlow, took, b.TTL)
 	}
-	if len(t.yes)+len(t.held) < s.need {
+	if len(t.yes)+len(t.held)+len(t.guarded) < s.need {
 		return s.failure(t)
 	}
 	l, n := t.leader()
 	if n >= s.need {
 		return &election.HeldError{Holder: l, Left: t.left(s.need), Last: t.last()}
 	}
-	return fmt.Errorf("%w: %d of %d for us, at most %d for another", election.ErrContended, len(t.yes), len(s.masters), n)
+	if len(t.yes)+len(t.held) < s.need {
+		return t.waiting(s.need)
+	}
+	return fmt.Errorf("%w: %d of %d for us, at most %d for another, %d waiting for a guard",
+		election.ErrContended, len(t.yes), len(s.masters), n, len(t.guarded))
 }
 
 // failure is the error of masters that failed.
@@ -138,7 +146,7 @@ func (s *Store) undo(votes *round, b election.Bid) {
 			defer close(done)
 			<-before // bounded, as every call is
 			o := votes.outcome(i)
-			if o.reply.Status == statusGranted || vote.MayStand(o.err) {
+			if o.reply.Status == statusGranted || o.reply.Stands || vote.MayStand(o.err) {
 				m.Undo(b.Value)
 			}
 		})

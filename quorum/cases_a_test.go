@@ -335,7 +335,7 @@ func dieAt(t *testing.T, w *world, point int) {
 // zero options mean working defaults.
 func TestA17_ZeroOptionsMakeOneAttempt(t *testing.T) {
 	eachMode(t, func(t *testing.T, w *world) {
-		w.opt = single.Options{}
+		w.opt = single.Options{AssumeNew: true}
 		win(t, w.store("a"), bid("a", time.Second))
 	})
 	for _, o := range []single.Options{{Timeout: -1}, {Timeout: time.Microsecond}, {Retention: -1}, {Retention: time.Minute}} {
@@ -354,6 +354,7 @@ func TestA17_ZeroOptionsMakeOneAttempt(t *testing.T) {
 
 func TestA18_StoreDownAtStart(t *testing.T) {
 	eachMode(t, func(t *testing.T, w *world) {
+		w.opt.GuardsOff = election.AllGuards
 		for _, m := range w.masters {
 			m.Crash()
 		}
@@ -404,6 +405,7 @@ func TestA21_LossesAreToldApart(t *testing.T) {
 	}{
 		{"expired", election.ErrExpired, func(t *testing.T, w *world) { w.deleteLease(len(w.masters)) }},
 		{"taken", election.ErrTaken, func(t *testing.T, w *world) {
+			w.opt.GuardsOff = election.AllGuards
 			w.deleteLease(len(w.masters))
 			win(t, w.store("thief"), bid("thief", time.Minute))
 		}},

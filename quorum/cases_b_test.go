@@ -91,6 +91,7 @@ func TestB04_ShorterTTLDoesNotSteal(t *testing.T) {
 // All masters load their data for 20 s.
 func TestB05_Loading(t *testing.T) {
 	eachMode(t, func(t *testing.T, w *world) {
+		w.opt.GuardsOff = election.AllGuards
 		var rec recorder
 		a, b := w.elector("a"), w.elector("b", rec.on)
 		term := lead(t, a)

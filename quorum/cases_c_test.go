@@ -79,6 +79,7 @@ func TestC04_NeverBothAroundAHandOver(t *testing.T) {
 // taken, and by whom.
 func TestC07_HolderIsTold(t *testing.T) {
 	eachMode(t, func(t *testing.T, w *world) {
+		w.opt.GuardsOff = election.AllGuards
 		e := w.elector("a")
 		for _, taken := range []bool{false, true} {
 			term := lead(t, e)
@@ -277,6 +278,7 @@ func TestC15_TokensFromRotatingMajorities(t *testing.T) {
 	for _, skew := range []time.Duration{0, 30 * time.Second} {
 		t.Run(fmt.Sprintf("skew=%s", 2*skew), func(t *testing.T) {
 			inWorld(t, 1, 3, func(t *testing.T, w *world) {
+				w.opt.GuardsOff = election.AllGuards
 				w.masters[0].SetClockOffset(skew)
 				w.masters[2].SetClockOffset(-skew)
 				rotate(t, w)

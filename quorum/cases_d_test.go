@@ -472,7 +472,7 @@ func TestD_OneLineOnChange(t *testing.T) {
 func TestD_ClosedClient(t *testing.T) {
 	eachMode(t, func(t *testing.T, w *world) {
 		clients := w.clients("a")
-		st := newStore(t, clients, "job", single.Options{Logger: quiet})
+		st := newStore(t, clients, "job", single.Options{Logger: quiet, GuardsOff: election.AllGuards})
 		for _, c := range clients {
 			if err := c.Close(); err != nil {
 				t.Fatal(err)

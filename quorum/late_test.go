@@ -46,6 +46,7 @@ func TestB14_WhatAHungMasterHandlesLateTakesNothing(t *testing.T) {
 func TestLateBidIsAskedAgain(t *testing.T) {
 	for _, n := range modes {
 		inWorld(t, 1, n, func(t *testing.T, w *world) {
+			w.opt.GuardsOff = election.AllGuards
 			st := w.open()
 			g, err := st.Acquire(t.Context(), bid("a", 3*time.Second))
 			if err != nil {

@@ -115,6 +115,7 @@ func TestStatusNamesTheTermsToken(t *testing.T) {
 // Retention begins when the lease ends, however long that is.
 func TestRecordOutlivesItsLease(t *testing.T) {
 	inWorld(t, 1, 1, func(t *testing.T, w *world) {
+		w.opt.GuardsOff = election.AllGuards
 		w.opt.Retention = time.Hour
 		st := w.open()
 		g := win(t, st, bid("a", 4*time.Hour))

@@ -15,6 +15,10 @@ func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, er
 	t := termOf(g, len(s.masters))
 	g.State, g.Masters = t, len(s.masters)
 	r := s.newRound(t, statusRenewed, bound(ctx, g.TTL), func(ctx context.Context, _ int, m *vote.Master) (vote.Reply, error) {
+		// One that was silent until now may turn out to be another under a second name.
+		if err := m.Check(ctx); err != nil {
+			return vote.Reply{}, err
+		}
 		return m.Renew(ctx, g)
 	})
 	ok, err := r.decide(ctx, func(ctx context.Context) bool {
@@ -22,6 +26,9 @@ func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, er
 		return ok
 	})
 	if err != nil {
+		return g, err
+	}
+	if err := vote.Same(s.masters); err != nil {
 		return g, err
 	}
 	if ok {

@@ -211,6 +211,9 @@ func (r *round) tally() tally {
 			t.errs = append(t.errs, o.err)
 		case o.reply.Status == r.yes:
 			t.yes = append(t.yes, o.reply)
+		case o.reply.Status == "guarded":
+			t.guarded = append(t.guarded, guarded{name, o.reply})
+			t.others = append(t.others, fmt.Sprintf("master %s: waits for its guard (%s)", name, o.reply.Guards))
 		case o.reply.Status == "expired":
 			t.expired++
 			t.others = append(t.others, fmt.Sprintf("master %s: lease expired or lost", name))

@@ -53,7 +53,7 @@ func (s *servers) clients(t *testing.T, change func(*redis.Options)) (out []redi
 
 func (s *servers) store(t *testing.T, change func(*redis.Options)) election.Store {
 	t.Helper()
-	return newStore(t, s.clients(t, change), "job", single.Options{Logger: quiet})
+	return newStore(t, s.clients(t, change), "job", single.Options{Logger: quiet, GuardsOff: election.AllGuards})
 }
 
 // elector is closed when the test ends.

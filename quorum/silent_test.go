@@ -13,6 +13,7 @@ import (
 // answers, it gets all the time again.
 func TestSilentMasterCostsOneBoundOnly(t *testing.T) {
 	inWorld(t, 1, 3, func(t *testing.T, w *world) {
+		w.opt.GuardsOff = election.AllGuards
 		const ttl = 4 * time.Second // a call may take a second
 		rival, mine := w.open(), w.open()
 		w.Cut("h2", w.masters[0]) // the rival's votes are at 2 and 3, and one of these is lost

@@ -20,7 +20,15 @@ import (
 //     operation on a lease is bounded by a quarter of its TTL besides.
 //   - Retention time.Duration: how long the record outlives the last lease; 0
 //     means 30 days. It keeps tokens from going back: far longer than any TTL.
+//   - GuardsOff election.StoreGuards: guards that are switched off; 0 means that
+//     all are on.
+//   - AssumeNew bool: a master that knows nothing of the election has no leader:
+//     the first election ever does not wait. Init does the same once.
+//   - ReplicaAcks int: grants and renewals count only when so many replicas have
+//     acknowledged them; 0 means none.
 //   - Logger *slog.Logger: gets warnings about servers; nil means slog.Default().
+//   - Clock election.Clock: where elapsed time comes from; nil means
+//     election.SystemClock.
 type Options = vote.Options
 
 // MinMasters is the least number of masters that tolerates the loss of one.
@@ -65,7 +73,9 @@ func New(clients []redis.UniversalClient, name string, o Options) (*Store, error
 			return nil, fmt.Errorf("quorum: master %s: given twice: each master has one vote", m.Name)
 		}
 		seen[m.Name] = true
-		o.Set(m)
+		if err := o.Set(m); err != nil {
+			return nil, fmt.Errorf("quorum: %w", err)
+		}
 		m.Seals = true
 		s.masters = append(s.masters, m)
 	}
@@ -77,8 +87,8 @@ func New(clients []redis.UniversalClient, name string, o Options) (*Store, error
 }
 
 // Check looks at every master and says whether a majority can serve:
-// reachable, new enough, scripts allowed. It writes nothing. The error names
-// each master that cannot.
+// reachable, new enough, scripts allowed, independent of each other. It writes
+// nothing. The error names each master that cannot.
 func (s *Store) Check(ctx context.Context) error {
 	errs := make([]error, len(s.masters))
 	s.each(func(i int, m *vote.Master) {
@@ -95,7 +105,31 @@ func (s *Store) Check(ctx context.Context) error {
 	if len(s.masters)-bad < s.need {
 		return &Error{Errs: compact(errs), Agreed: len(s.masters) - bad, Masters: len(s.masters), Need: s.need}
 	}
-	return nil
+	return vote.Same(s.masters)
+}
+
+// Init says that nobody can be leading this election, so that guards of the
+// masters need not wait: before the very first election, or after a deliberate
+// wipe, when all candidates are stopped. It changes nothing else, may be called
+// again, and refuses with a *election.HeldError while somebody holds the lease
+// at any master. The error is an *Error when not all masters took it: those that
+// did will not wait.
+func (s *Store) Init(ctx context.Context) error {
+	st, err := s.Inspect(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range st.Masters {
+		if m.Holder != nil {
+			return &election.HeldError{Holder: *m.Holder, Left: m.Holder.Left, Last: m.Last}
+		}
+	}
+	errs := make([]error, len(s.masters))
+	s.each(func(i int, m *vote.Master) { errs[i] = m.Init(ctx) })
+	if bad := compact(errs); len(bad) > 0 {
+		return &Error{Errs: bad, Agreed: len(s.masters) - len(bad), Masters: len(s.masters), Need: len(s.masters)}
+	}
+	return vote.Same(s.masters)
 }
 
 // each calls f for all masters at once and waits for all of them.

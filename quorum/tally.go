@@ -22,9 +22,16 @@ const (
 type tally struct {
 	yes     []vote.Reply // said what we wanted to hear
 	held    []vote.Reply // somebody else's
+	guarded []guarded    // nobody's, but a guard of theirs refuses
 	expired int          // nobody's
 	errs    []error
 	others  []string // held and expired in words, with the masters' names
+}
+
+// guarded is a master whose guard refused.
+type guarded struct {
+	name string
+	vote.Reply
 }
 
 // token is the largest token that the votes allow, and larger than all that
@@ -37,6 +44,9 @@ func (t tally) token(floor election.Token) election.Token {
 	for _, r := range t.held {
 		top = max(top, r.Token+1)
 	}
+	for _, r := range t.guarded {
+		top = max(top, r.Token+1)
+	}
 	return top
 }
 
@@ -45,7 +55,20 @@ func (t tally) last() (top election.Token) {
 	for _, r := range t.held {
 		top = max(top, r.Token, r.Holder.Token)
 	}
+	for _, r := range t.guarded {
+		top = max(top, r.Token)
+	}
 	return top
+}
+
+// waiting is the error of a bid that guards have kept from a majority.
+func (t tally) waiting(need int) error {
+	e := &election.GuardError{Left: t.left(need), Last: t.last()}
+	for _, g := range t.guarded {
+		e.Guards |= g.Guards
+		e.Masters = append(e.Masters, g.name)
+	}
+	return e
 }
 
 // leader is who holds most masters, and how many.
@@ -62,11 +85,14 @@ func (t tally) leader() (l election.Leader, n int) {
 	return l, n
 }
 
-// left is the time until need masters are free. Masters that granted are;
-// those that did not answer do not count.
+// left is the time until need masters are free, of guards too. Masters that
+// granted are; those that did not answer do not count.
 func (t tally) left(need int) time.Duration {
-	lefts := make([]time.Duration, len(t.yes), len(t.yes)+len(t.held))
+	lefts := make([]time.Duration, len(t.yes), len(t.yes)+len(t.held)+len(t.guarded))
 	for _, r := range t.held {
+		lefts = append(lefts, r.Left)
+	}
+	for _, r := range t.guarded {
 		lefts = append(lefts, r.Left)
 	}
 	slices.Sort(lefts)

@@ -51,11 +51,11 @@ type world struct {
 func inWorld(t *testing.T, seed uint64, masters int, f func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		net, err := simnet.New(seed, simnet.Options{})
+		net, err := simnet.New(seed, simnet.Options{Uptime: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &world{World: net, t: t, opt: single.Options{Logger: quiet}}
+		w := &world{World: net, t: t, opt: single.Options{Logger: quiet, AssumeNew: true, Clock: election.RuntimeClock()}}
 		for i := range masters {
 			w.masters = append(w.masters, net.AddMaster(fmt.Sprintf("m%d", i+1)))
 		}
@@ -67,7 +67,7 @@ func inWorld(t *testing.T, seed uint64, masters int, f func(t *testing.T, w *wor
 
 var (
 	quiet        = slog.New(slog.NewTextHandler(io.Discard, nil))
-	quietOptions = single.Options{Logger: quiet}
+	quietOptions = single.Options{Logger: quiet, GuardsOff: election.AllGuards}
 )
 
 // need is a majority of the masters.

@@ -18,7 +18,15 @@ import (
 //     operation on a lease is bounded by a quarter of its TTL besides.
 //   - Retention time.Duration: how long the record outlives the last lease; 0
 //     means 30 days. It keeps tokens from going back: far longer than any TTL.
+//   - GuardsOff election.StoreGuards: guards that are switched off; 0 means that
+//     all are on.
+//   - AssumeNew bool: a master that knows nothing of the election has no leader:
+//     the first election ever does not wait. Init does the same once.
+//   - ReplicaAcks int: grants and renewals count only when so many replicas have
+//     acknowledged them; 0 means none.
 //   - Logger *slog.Logger: gets warnings about servers; nil means slog.Default().
+//   - Clock election.Clock: where elapsed time comes from; nil means
+//     election.SystemClock.
 type Options = vote.Options
 
 // Store keeps the lease of one election on one Redis primary. It implements
@@ -47,7 +55,9 @@ func New(client redis.UniversalClient, name string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("single: %w", err)
 	}
 	s := &Store{master: vote.NewMaster(client, keys)}
-	o.Set(s.master)
+	if err := o.Set(s.master); err != nil {
+		return nil, fmt.Errorf("single: %w", err)
+	}
 	return s, nil
 }
 
@@ -75,8 +85,20 @@ func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, er
 	case r.Status == "granted":
 		return election.Grant{Bid: b, Token: r.Token, Held: 1, Masters: 1}, nil
 	}
+	if r.Stands {
+		s.back.Go(func() { s.master.Undo(b.Value) })
+	}
+	if r.Status == "guarded" {
+		return election.Grant{}, &election.GuardError{Guards: r.Guards, Masters: []string{s.master.Name}, Left: r.Left, Last: r.Token}
+	}
 	return election.Grant{}, &election.HeldError{Holder: r.Holder, Left: r.Left, Last: r.Token}
 }
+
+// Init says that nobody can be leading this election, so that guards of the
+// store need not wait: before the very first election, or after a deliberate
+// wipe, when all candidates are stopped. It changes nothing else, may be called
+// again, and refuses with a *election.HeldError while somebody holds the lease.
+func (s *Store) Init(ctx context.Context) error { return s.master.Init(ctx) }
 
 // Renew implements election.Store.
 func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, error) {

@@ -26,7 +26,7 @@ func TestD_UndoneBidsDoNotWakeTheirOwnCandidate(t *testing.T) {
 	}
 	c := redis.NewClient(&redis.Options{Addr: srv.Addr(), Username: "u", Password: "p"})
 	defer c.Close()
-	st, err := single.New(c, "job", single.Options{Logger: quiet})
+	st, err := single.New(c, "job", single.Options{Logger: quiet, GuardsOff: election.AllGuards})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ type world struct {
 func inWorld(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		net, err := simnet.New(1, simnet.Options{})
+		net, err := simnet.New(1, simnet.Options{Uptime: time.Hour})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func (w *world) store(host string, change ...func(*redis.Options)) *single.Store
 
 func newStore(t *testing.T, c redis.UniversalClient) *single.Store {
 	t.Helper()
-	st, err := single.New(c, "job", single.Options{Logger: quiet})
+	st, err := single.New(c, "job", single.Options{Logger: quiet, GuardsOff: election.AllGuards, Clock: election.RuntimeClock()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,9 @@ import (
 )
 
 // Check looks once at what kind of server this is, before the first vote is
-// asked of it: a server that is too old or a replica is refused, one that may
-// evict the lease is warned of. A server that hides INFO is taken as it is.
+// asked of it: a server that is too old, a replica, or a Cluster's member in a
+// quorum is refused, one that may evict the lease is warned of. A server that
+// hides INFO is taken as it is.
 func (m *Master) Check(ctx context.Context) error {
 	if m.checked.Load() {
 		return nil
@@ -41,9 +42,16 @@ func (m *Master) Check(ctx context.Context) error {
 			Err: errors.New("its role is slave"), Remedy: readOnlyRemedy,
 		}
 	}
-	if p := info["maxmemory_policy"]; m.Warn != nil && info["maxmemory"] != "0" && (strings.HasPrefix(p, "allkeys-") || strings.HasPrefix(p, "volatile-")) {
-		m.Warn("the server may evict leases when its memory is full: noeviction is safe", "master", m.Name, "maxmemory_policy", p)
+	if m.Seals && m.lane == nil && info["cluster_enabled"] == "1" {
+		return &election.MasterError{
+			Master: m.Name, Op: "check", Kind: election.ErrWrongClient,
+			Err: errors.New("a member of a Cluster"), Remedy: "a quorum needs independent masters",
+		}
 	}
+	if p := info["maxmemory_policy"]; info["maxmemory"] != "0" && (strings.HasPrefix(p, "allkeys-") || strings.HasPrefix(p, "volatile-")) {
+		m.warnOnce("eviction", "the server may evict leases when its memory is full: noeviction is safe", "maxmemory_policy", p)
+	}
+	m.met(info["run_id"])
 	m.checked.Store(true)
 	return nil
 }
@@ -81,4 +89,24 @@ func older(version, least string) bool {
 		}
 	}
 	return false
+}
+
+// Same finds two masters that are one server, which would have two votes. Those
+// that hide their run_id cannot be compared.
+func Same(masters []*Master) error {
+	for i, m := range masters {
+		id := m.RunID()
+		if id == "" {
+			continue
+		}
+		for _, before := range masters[:i] {
+			if before.RunID() == id {
+				return &election.MasterError{
+					Master: before.Name + " and " + m.Name, Op: "check", Kind: election.ErrSameServer,
+					Err: fmt.Errorf("both answer with run_id %s", id), Remedy: "a quorum needs independent masters, each given once",
+				}
+			}
+		}
+	}
+	return nil
 }

@@ -101,8 +101,9 @@ func Ambiguous(err error) bool {
 }
 
 // MayStand reports whether a bid that failed with err may have left a vote: no
-// answer came, or the script failed half-way, as it does for a user that may run
-// some of its commands only.
+// answer came, too few replicas have it, or the script failed half-way, as it does
+// for a user that may run some of its commands only.
 func MayStand(err error) bool {
-	return Ambiguous(err) || errors.Is(err, election.ErrNoPermission) || errors.Is(err, election.ErrRejected)
+	return Ambiguous(err) || errors.Is(err, election.ErrNoPermission) || errors.Is(err, election.ErrRejected) ||
+		errors.Is(err, election.ErrNotReplicated)
 }

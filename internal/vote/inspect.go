@@ -2,6 +2,8 @@ package vote
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"time"
 
 	"incumbent/election"
@@ -30,23 +32,52 @@ func (m *Master) Inspect(ctx context.Context) election.MasterState {
 		st.Holder = &r.Holder
 	}
 	f := fields(raw)
-	st.Until, st.GuardUntil = date(f.number(8)), date(f.number(11))
-	st.ReleasedToken = f.token(9)
-	st.RunID, st.Arms = f.text(10), int(f.number(12))
-	m.describe(ctx, &st)
+	st.Until, st.ReleasedToken, st.Arms = date(f.number(8)), f.token(9), int(f.number(12))
+	st.RunID, _, _ = strings.Cut(f.text(10), "-")
+	info, err := m.info(ctx)
+	if err == nil {
+		m.describe(&st, info)
+	}
+	m.waiting(&st, f, info)
 	return st
 }
 
-// describe adds what INFO tells, where it is allowed.
-func (m *Master) describe(ctx context.Context, st *election.MasterState) {
-	info, err := m.info(ctx)
-	if err != nil {
-		return
-	}
+// describe adds what INFO tells.
+func (m *Master) describe(st *election.MasterState, info map[string]string) {
 	st.Role, st.Version = info["role"], info["redis_version"]
 	if id := info["run_id"]; id != "" {
 		st.RunID = id
+		m.met(id)
 	}
+}
+
+// waiting says which guards would refuse a bid now, by the same rules as the
+// acquire script, which has the last word. The guard that a bid would arm itself
+// is not among them.
+func (m *Master) waiting(st *election.MasterState, f fields, info map[string]string) {
+	length := max(m.clock.longest(), time.Duration(f.number(7))*time.Millisecond)
+	note := func(g election.StoreGuards, until time.Time) {
+		if m.Guards.Has(g) && until.After(st.Now) {
+			st.Guards |= g
+			st.GuardUntil = later(st.GuardUntil, until)
+		}
+	}
+	if st.Value == "" {
+		note(election.ExpiryGuard, st.Until)
+	}
+	note(election.NoRecordGuard, date(f.number(13)))
+	note(election.FailoverGuard, date(f.number(11)))
+	if up, err := strconv.Atoi(info["uptime_in_seconds"]); err == nil && (info["run_id"] == "" || info["run_id"] != f.text(14)) {
+		note(election.RestartGuard, st.Now.Add(length+time.Second-time.Duration(up)*time.Second))
+	}
+	note(election.ClockGuard, st.Now.Add(m.clock.distrust(length)))
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 func date(ms int64) time.Time {

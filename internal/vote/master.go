@@ -24,6 +24,11 @@ type Master struct {
 	Retention time.Duration
 	// Seals is true where a grant is only a vote that awaits its seal.
 	Seals bool
+	// Guards are those that are on.
+	Guards election.StoreGuards
+	// AssumeNew and ReplicaAcks are as in Options.
+	AssumeNew   bool
+	ReplicaAcks int
 	// Warn is told what an operator should know. nil means nobody listens.
 	Warn func(msg string, args ...any)
 
@@ -31,9 +36,11 @@ type Master struct {
 	client  redis.UniversalClient
 	lane    chan struct{} // bounds calls in flight on a client that may ignore its context; nil if it cannot
 	checked atomic.Bool
-	heard   atomic.Pointer[reading] // of the server's clock, nil before the first
-	deaf    atomic.Bool             // the lack of wake-ups was said
-	open    atomic.Int64            // calls in flight, for tests of leaks
+	runID   atomic.Pointer[string] // of the server that answered last; nil before, or if hidden
+	known   atomic.Bool            // a record was seen: AssumeNew has had its time
+	clock   serverClock
+	told    told
+	open    atomic.Int64 // calls in flight, for tests of leaks
 }
 
 // maxInFlight bounds the calls that hang in a client which ignores contexts.
@@ -46,7 +53,8 @@ const DefaultRetention = 30 * 24 * time.Hour
 // options: hidden retries and ignored deadlines are switched off for our calls
 // on a *redis.Client; other kinds of client are bounded from outside.
 func NewMaster(client redis.UniversalClient, keys Keys) *Master {
-	m := &Master{Name: nameOf(client), keys: keys, client: client, Retention: DefaultRetention}
+	m := &Master{Name: nameOf(client), keys: keys, client: client, Retention: DefaultRetention, Guards: election.AllGuards}
+	m.clock.own = election.SystemClock()
 	if c, ok := client.(*redis.Client); ok {
 		m.client = strict(c)
 	} else {
@@ -94,11 +102,16 @@ func (m *Master) Acquire(ctx context.Context, b election.Bid) (Reply, error) {
 	if err := m.Check(ctx); err != nil {
 		return Reply{}, err
 	}
-	seals := ""
-	if m.Seals {
-		seals = "1"
+	longest := longest(b)
+	m.clock.span(longest)
+	if r, ok := m.distrusted(longest); ok {
+		return r, nil
 	}
-	r, err := m.call(ctx, "acquire", acquireScript, b.Value, b.TTL.Milliseconds(), uint64(b.Floor), who, m.kept(b.TTL), seals, m.limit(ctx))
+	r, err := m.call(ctx, "acquire", acquireScript, b.Value, b.TTL.Milliseconds(), uint64(b.Floor), who, m.kept(b.TTL),
+		flag(m.Seals), m.limit(ctx), longest.Milliseconds(), letters(m.Guards), flag(m.AssumeNew && !m.known.Load()))
+	if err == nil {
+		r = m.judge(r, longest)
+	}
 	if err == nil && r.Status == "late" {
 		return Reply{}, &election.MasterError{
 			Master: m.Name, Op: "acquire", Kind: election.ErrLate, Err: errors.New("handled after the candidate had stopped waiting"),
@@ -111,6 +124,14 @@ func (m *Master) Acquire(ctx context.Context, b election.Bid) (Reply, error) {
 		}
 	}
 	return r, err
+}
+
+// flag is a yes or no as scripts read it.
+func flag(yes bool) string {
+	if yes {
+		return "1"
+	}
+	return ""
 }
 
 // kept is how long the record is kept from now on: Retention after the lease.
@@ -132,7 +153,11 @@ func (m *Master) Reseat(ctx context.Context, g election.Grant) (Reply, error) {
 	if err != nil {
 		return Reply{}, fmt.Errorf("candidate: %w", err)
 	}
-	return m.call(ctx, "reseat", reseatScript, g.Value, g.TTL.Milliseconds(), uint64(g.Token), who, m.kept(g.TTL), m.limit(ctx))
+	if err := m.Check(ctx); err != nil {
+		return Reply{}, err
+	}
+	return m.call(ctx, "reseat", reseatScript, g.Value, g.TTL.Milliseconds(), uint64(g.Token), who, m.kept(g.TTL), m.limit(ctx),
+		longest(g.Bid).Milliseconds())
 }
 
 // Release gives the lease back where it is ours. Token 0 undoes a vote that
@@ -144,8 +169,9 @@ func (m *Master) Release(ctx context.Context, value string, token election.Token
 // call runs a script, bounded by the master's timeout and by ctx.
 func (m *Master) call(ctx context.Context, op string, s Script, args ...any) (Reply, error) {
 	var r Reply
+	sent := m.clock.own.Now()
 	err := m.do(ctx, op, func(ctx context.Context) error {
-		raw, err := s.run(ctx, m.client, []string{m.keys.Lease, m.keys.Record}, args...)
+		raw, err := m.send(ctx, s, args)
 		if err != nil {
 			return err
 		}
@@ -155,27 +181,24 @@ func (m *Master) call(ctx context.Context, op string, s Script, args ...any) (Re
 	if err != nil {
 		return Reply{}, err
 	}
-	m.heard.Store(&reading{r.Now, time.Now()})
+	m.clock.heard(sent, r.Now)
 	return r, nil
 }
-
-// reading is a look at the server's clock.
-type reading struct{ server, at time.Time }
 
 // limit is the server time, in milliseconds, from which on a request that is
 // sent now would be handled for nobody: twice what ctx allows. 0 before the
 // server's clock was seen. It is an estimate: where it is too small, because the
 // server's clock jumped ahead, one request is refused, and brings a new reading.
 func (m *Master) limit(ctx context.Context) int64 {
-	r := m.heard.Load()
-	if r == nil {
-		return 0
-	}
 	wait := m.Timeout
 	if at, ok := ctx.Deadline(); ok {
 		wait = min(wait, time.Until(at))
 	}
-	return r.server.Add(time.Since(r.at) + 2*wait).UnixMilli()
+	now := m.clock.server()
+	if now.IsZero() {
+		return 0
+	}
+	return now.Add(2 * wait).UnixMilli()
 }
 
 // do runs f within the master's timeout and types its error.

@@ -70,7 +70,14 @@ func (o Options) WithDefaults() (Options, error) {
 	return o, nil
 }
 
-// Set gives the options to a master.
-func (o Options) Set(m *Master) {
+// Set gives the options to a master, if its client can do what they ask.
+func (o Options) Set(m *Master) error {
+	if o.ReplicaAcks > 0 && !m.countsReplicas() {
+		return fmt.Errorf("option ReplicaAcks: %d: needs a *redis.Client or *redis.ClusterClient, not %T", o.ReplicaAcks, m.client)
+	}
 	m.Timeout, m.Retention, m.Warn = o.Timeout, o.Retention, o.Logger.Warn
+	m.Guards = election.AllGuards &^ o.GuardsOff
+	m.AssumeNew, m.ReplicaAcks = o.AssumeNew, o.ReplicaAcks
+	m.clock.own = o.Clock
+	return nil
 }

@@ -12,8 +12,8 @@ import (
 
 // Reply is a script's answer.
 type Reply struct {
-	// Status is the script's own word: granted, held, sealed, lost, regressed,
-	// renewed, taken, expired, reseated, released, state.
+	// Status is the script's own word: granted, held, guarded, sealed, lost,
+	// regressed, renewed, taken, expired, reseated, released, state, ready.
 	Status string
 	// Now is the server's time.
 	Now time.Time
@@ -23,8 +23,17 @@ type Reply struct {
 	Value string
 	// Holder is who holds it.
 	Holder election.Leader
-	// Left is the lease's time left; NoExpiry if it would never expire.
+	// Left is the lease's time left, NoExpiry if it would never expire; or the
+	// time that guards still refuse.
 	Left time.Duration
+	// Guards are those that refused.
+	Guards election.StoreGuards
+	// Stands is true when a grant is not to be used, but stands at the master.
+	Stands bool
+	// RunID is the server's own, where its script looked; "" if hidden.
+	RunID string
+	// Note is what the script has to say about its guards: hidden, restless.
+	Note string
 	// Waiting is how many subscribers a release reached.
 	Waiting int
 }
@@ -55,6 +64,11 @@ func parse(raw []any) (Reply, error) {
 		return r, errReply
 	}
 	if len(raw) < 8 {
+		return r, nil
+	}
+	r.RunID, r.Note = f.text(8), f.text(9)
+	if r.Status == "guarded" {
+		r.Guards, r.Left = guards(f.text(5)), time.Duration(max(f.number(4), 1))*time.Millisecond
 		return r, nil
 	}
 	r.Value = f.text(3)

@@ -28,6 +28,8 @@ var (
 	releaseSource string
 	//go:embed lua/inspect.lua
 	inspectSource string
+	//go:embed lua/init.lua
+	initSource string
 
 	acquireScript = newScript("acquire", acquireSource)
 	sealScript    = newScript("seal", sealSource)
@@ -35,11 +37,12 @@ var (
 	reseatScript  = newScript("reseat", reseatSource)
 	releaseScript = newScript("release", releaseSource)
 	inspectScript = newScript("inspect", inspectSource)
+	initScript    = newScript("init", initSource)
 )
 
 // Scripts lists all scripts, for preloading and for the floors of a benchmark.
 func Scripts() []Script {
-	return []Script{acquireScript, sealScript, renewScript, reseatScript, releaseScript, inspectScript}
+	return []Script{acquireScript, sealScript, renewScript, reseatScript, releaseScript, inspectScript, initScript}
 }
 
 func newScript(name, source string) Script {
@@ -51,8 +54,10 @@ func newScript(name, source string) Script {
 // providers wrap the error, so the word is looked for anywhere in it.
 func (s Script) run(ctx context.Context, c redis.UniversalClient, keys []string, args ...any) ([]any, error) {
 	reply, err := c.EvalSha(ctx, s.SHA, keys, args...).Slice()
-	if err != nil && strings.Contains(err.Error(), "NOSCRIPT") {
+	if err != nil && noScript(err) {
 		reply, err = c.Eval(ctx, s.Source, keys, args...).Slice()
 	}
 	return reply, err
 }
+
+func noScript(err error) bool { return strings.Contains(err.Error(), "NOSCRIPT") }

@@ -60,21 +60,29 @@ var calls = map[string]struct {
 	s    Script
 	args []any
 }{
-	"acquire":               {acquireScript, []any{"me", 60000, "0", `{"id":"me"}`, 7200000, ""}},
-	"vote":                  {acquireScript, []any{"me", 60000, "0", `{"id":"me"}`, 7200000, "1"}},
-	"acquire above":         {acquireScript, []any{"me", 60000, above, "{}", 7200000, ""}},
-	"acquire the last":      {acquireScript, []any{"me", 60000, topLess, "{}", 7200000, ""}},
-	"acquire above the top": {acquireScript, []any{"me", 60000, top, "{}", 7200000, ""}},
+	"acquire":               {acquireScript, bid("0", "", "0", "", "1")},
+	"vote":                  {acquireScript, bid("0", "1", "0", "", "1")},
+	"acquire above":         {acquireScript, bid(above, "", "0", "", "1")},
+	"acquire the last":      {acquireScript, bid(topLess, "", "0", "", "1")},
+	"acquire above the top": {acquireScript, bid(top, "", "0", "", "1")},
+	"acquire, guarded":      {acquireScript, bid("0", "", "0", "ne", "")},
+	"vote, guarded":         {acquireScript, bid("0", "1", "0", "ne", "1")},
 	"seal":                  {sealScript, []any{"me", high, 7200000}},
 	"seal above":            {sealScript, []any{"me", above, 7200000}},
 	"renew":                 {renewScript, []any{"me", 30000, high, 7200000}},
 	"renew above":           {renewScript, []any{"me", 30000, above, 7200000}},
 	"renew the top":         {renewScript, []any{"me", 30000, top, 7200000}},
-	"reseat":                {reseatScript, []any{"me", 30000, high, "{}", 7200000}},
-	"reseat above":          {reseatScript, []any{"me", 30000, above, "{}", 7200000}},
+	"reseat":                {reseatScript, []any{"me", 30000, high, "{}", 7200000, "0", 60000}},
+	"reseat above":          {reseatScript, []any{"me", 30000, above, "{}", 7200000, "0", 60000}},
 	"release":               {releaseScript, []any{"me", high, "channel"}},
 	"undo":                  {releaseScript, []any{"me", "0", "channel"}},
 	"inspect":               {inspectScript, nil},
+	"init":                  {initScript, []any{7200000}},
+}
+
+// bid makes arguments of the acquire script for a lease of a minute.
+func bid(floor, seal, limit, guards, assume string) []any {
+	return []any{"me", 60000, floor, `{"id":"me"}`, 7200000, seal, limit, 60000, guards, assume}
 }
 
 // Every script in every state: the same reply and the same content afterwards
@@ -119,7 +127,9 @@ func outcomeOf(t *testing.T, c *redis.Client, setup [][]any, s Script, args []an
 	lease, err := c.Get(ctx, "L").Result()
 	fmt.Fprintf(&out, "lease %q %s for %s; ", lease, kindName(err), about(c.PTTL(ctx, "L").Val()))
 	record, err := c.HGetAll(ctx, "R").Result()
-	delete(record, "run_id") // the simulated server has none here
+	for _, f := range []string{"run_id", "guard_id", "init"} {
+		delete(record, f) // the simulated server has no identity here
+	}
 	var fields []string
 	for k, v := range record {
 		fields = append(fields, k+"="+number(v))
@@ -141,8 +151,11 @@ func describe(reply []any, err error) string {
 			parts[i] = about(time.Duration(ms) * time.Millisecond)
 		}
 	}
-	if len(parts) > 10 && parts[0] == "state" {
-		parts[10] = "" // run_id
+	switch {
+	case len(parts) == 10:
+		parts[8], parts[9] = "", "" // run_id, and that it is hidden
+	case parts[0] == "state":
+		parts[10], parts[14], parts[15] = "", "", "" // run_id, init, guard_id
 	}
 	return fmt.Sprintf("%q", parts)
 }
@@ -179,7 +192,7 @@ func TestTokensAtTheTop(t *testing.T) {
 	c := plain(t, mini.Addr())
 	ctx := t.Context()
 	for want := int64(1<<53 - 5); want <= 1<<53-1; want++ {
-		reply, err := acquireScript.run(ctx, c, []string{"L", "R"}, fmt.Sprint(want), 60000, fmt.Sprint(want-1), "{}", 7200000, "")
+		reply, err := acquireScript.run(ctx, c, []string{"L", "R"}, fmt.Sprint(want), 60000, fmt.Sprint(want-1), "{}", 7200000, "", "0", 60000, "", "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +205,7 @@ func TestTokensAtTheTop(t *testing.T) {
 		}
 		mini.Del("L")
 	}
-	reply, err := acquireScript.run(ctx, c, []string{"L", "R"}, "x", 60000, "0", "{}", 7200000, "")
+	reply, err := acquireScript.run(ctx, c, []string{"L", "R"}, "x", 60000, "0", "{}", 7200000, "", "0", 60000, "", "")
 	if err != nil || reply[0] != "spent" || mini.Exists("L") {
 		t.Errorf("above the top: %v, %v; the lease exists: %t", reply, err, mini.Exists("L"))
 	}

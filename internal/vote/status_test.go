@@ -2,6 +2,7 @@ package vote
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,6 +68,9 @@ func TestScriptStatuses(t *testing.T) {
 	}
 }
 
+// limitAt is where a call's limit stands among its arguments.
+var limitAt = map[string]int{"acquire": 6, "vote": 6, "reseat": 5}
+
 // A request that is handled after its limit changes nothing, unless the lease is
 // the bid's own already (R9) or somebody else's.
 func TestScriptsRefuseWhatIsLate(t *testing.T) {
@@ -85,7 +89,8 @@ func TestScriptsRefuseWhatIsLate(t *testing.T) {
 			}
 			before := mini.Dump()
 			call := calls[tt.call]
-			args := append(append([]any{}, call.args...), limit)
+			args := slices.Clone(call.args)
+			args[limitAt[tt.call]] = limit
 			reply, err := call.s.run(t.Context(), c, []string{"L", "R"}, args...)
 			if err != nil {
 				t.Fatal(err)

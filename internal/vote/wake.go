@@ -60,9 +60,7 @@ func (m *Master) Listen(ctx context.Context, ping time.Duration, heard func(Wake
 
 // warnNoWake says once that releases cannot be heard.
 func (m *Master) warnNoWake(err error, remedy string) {
-	if m.Warn != nil && !m.deaf.Swap(true) {
-		m.Warn("no wake-ups: standbys look once a TTL instead", "master", m.Name, "error", err, "remedy", remedy)
-	}
+	m.warnOnce("deaf", "no wake-ups: standbys look once a TTL instead", "error", err, "remedy", remedy)
 }
 
 // ended is a context that has ended. Reading from an open subscription ignores

@@ -1,41 +1,113 @@
 -- One master's grant. KEYS: lease, record.
 -- ARGV: value, ttl ms, floor, holder, retention ms, seal ('1': a vote that awaits its seal),
--- limit (server time in ms; 0: none).
--- The time is read once; lease and record change together.
+-- limit (server time in ms; 0: none), max ttl ms, guards that are on (letters of r f n e),
+-- assume ('1': no record means that nobody can be leading).
+-- The time is read once; lease and record change together. What cannot be read is 0.
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local lease = redis.call('GET', KEYS[1])
-local r = redis.call('HMGET', KEYS[2], 'last', 'token', 'holder', 'ttl', 'until')
+local r = redis.call('HMGET', KEYS[2], 'last', 'token', 'holder', 'ttl', 'until', 'fresh_until', 'run_id', 'init',
+  'guard_id', 'guard_until', 'arms')
 local last = tonumber(r[1] or '0')
 local own = tonumber(r[2] or '0')
 if not last or not own or not (last >= 0 and last <= 9007199254740991) then
   return {'corrupt', now}
 end
-if lease == ARGV[1] and own > 0 then
-  return {'granted', now, string.format('%.0f', own)}
+-- Who this server is: its process, and its line of replication, which changes when a
+-- replica is promoted without a restart. pcall: a server that hides INFO still serves.
+local info = redis.pcall('INFO', 'server', 'replication')
+if type(info) ~= 'string' then
+  info = redis.pcall('INFO') -- before 7.0 it takes one section
 end
-if lease and lease ~= ARGV[1] then
-  local left = redis.call('PTTL', KEYS[1])
-  return {'held', now, string.format('%.0f', last), lease, left, r[3] or '', string.format('%.0f', own), r[4] or '0'}
+local run, id, up = '', '', nil
+if type(info) == 'string' then
+  run = string.match(info, 'run_id:(%w+)') or ''
+  up = tonumber(string.match(info, 'uptime_in_seconds:(%d+)') or '')
+  if run ~= '' then
+    id = run .. '-' .. (string.match(info, 'master_replid:(%w+)') or '')
+  end
+end
+local notes = ''
+if run == '' or not up then
+  notes = 'hidden'
+end
+local mine = lease == ARGV[1] -- R9, before all guards
+if mine and own > 0 then
+  return {'granted', now, string.format('%.0f', own), '', 0, '', '0', '0', run, notes}
 end
 -- A bid that was stuck on its way, or at a server that hung, is nobody's any more:
 -- granting it would keep others out for a TTL (R10).
 local limit = tonumber(ARGV[7] or '0')
-if limit > 0 and now > limit then
+if not lease and limit > 0 and now > limit then
   return {'late', now}
 end
+
+-- Guards. R6 and R4 are armed before anything is refused, also where the lease is
+-- held, so that they run side by side with it and with each other.
+local on = ARGV[9]
+local length = math.max(tonumber(ARGV[8]), tonumber(r[4] or '0') or 0) -- R2
+local known = r[5] or r[6]
+local fresh = tonumber(r[6] or '0') or 0
+local guard = tonumber(r[10] or '0') or 0
+local arms = tonumber(r[11] or '0') or 0
+local armed = false
+if mine then
+  on = '' -- only its record was lost
+end
+if not known and ARGV[10] ~= '1' and string.find(on, 'n', 1, true) then -- R6
+  fresh, guard, arms, armed = now + length, now + length, 1, true
+elseif known and id ~= '' and r[7] ~= id and string.find(on, 'f', 1, true) then -- R4
+  if arms > 3 or arms == 3 and r[9] ~= id then
+    arms, armed, guard, notes = 4, arms == 3, 0, 'restless' -- another one each time: it stands down
+  elseif r[9] ~= id then
+    guard, arms, armed = now + length, arms + 1, true
+  end
+end
+if armed then
+  redis.call('HSET', KEYS[2], 'fresh_until', string.format('%.0f', fresh), 'guard_id', id,
+    'guard_until', string.format('%.0f', guard), 'arms', arms)
+  redis.call('PEXPIRE', KEYS[2], ARGV[5])
+end
+
+if lease and not mine then
+  local left = redis.call('PTTL', KEYS[1])
+  if left > length and r[4] and string.find(on, 'e', 1, true) then
+    redis.call('PEXPIRE', KEYS[1], length) -- the clock went back: no lease lasts longer (R7)
+    left = length
+  end
+  return {'held', now, string.format('%.0f', last), lease, left, r[3] or '', string.format('%.0f', own), r[4] or '0', run, notes}
+end
+
+local wait, why = 0, ''
+local till = tonumber(r[5] or '0') or 0
+if till > now and string.find(on, 'e', 1, true) then -- R7
+  if till > now + length then
+    till = now + length
+    redis.call('HSET', KEYS[2], 'until', string.format('%.0f', till))
+  end
+  wait, why = math.max(wait, till - now), why .. 'e'
+end
+if fresh > now and string.find(on, 'n', 1, true) then
+  wait, why = math.max(wait, fresh - now), why .. 'n'
+end
+if guard > now and string.find(on, 'f', 1, true) then
+  wait, why = math.max(wait, guard - now), why .. 'f'
+end
+if up and string.find(on, 'r', 1, true) and not (run ~= '' and r[8] == run) then -- R3
+  local young = length + 1000 - up * 1000
+  if young > 0 then
+    wait, why = math.max(wait, young), why .. 'r'
+  end
+end
+if wait > 0 then
+  return {'guarded', now, string.format('%.0f', last), '', wait, why, '0', '0', run, notes}
+end
+
 local token = math.max(last + 1, now, tonumber(ARGV[3]) + 1)
 if token > 9007199254740991 then
   return {'spent', now}
 end
--- pcall: a server that hides INFO still serves, only without a run_id.
-local run_id = ''
-local info = redis.pcall('INFO', 'server')
-if type(info) == 'string' then
-  run_id = string.match(info, 'run_id:(%w+)') or ''
-end
 local s = string.format('%.0f', token)
-local till = math.max(tonumber(r[5] or '0') or 0, now + tonumber(ARGV[2]))
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 -- A vote raises 'last' only when it is sealed. Else every bid that was refused
 -- elsewhere and undone here would keep the leader from getting this master back
@@ -44,7 +116,9 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 if ARGV[6] ~= '1' then
   redis.call('HSET', KEYS[2], 'last', s)
 end
-redis.call('HSET', KEYS[2], 'token', s, 'vote', ARGV[6], 'until', string.format('%.0f', till), 'holder', ARGV[4],
-  'ttl', ARGV[2], 'run_id', run_id, 'guard_id', '', 'guard_until', '0', 'arms', '0', 'ask', '')
+-- Only a grant says which server the record belongs to (R5), and ends its guards.
+redis.call('HSET', KEYS[2], 'value', ARGV[1], 'token', s, 'vote', ARGV[6],
+  'until', string.format('%.0f', math.max(till, now + tonumber(ARGV[2]))), 'holder', ARGV[4], 'ttl', ARGV[2],
+  'run_id', id, 'fresh_until', '0', 'guard_id', '', 'guard_until', '0', 'arms', '0', 'ask', '')
 redis.call('PEXPIRE', KEYS[2], ARGV[5])
-return {'granted', now, s}
+return {'granted', now, s, '', 0, '', '0', '0', run, notes}

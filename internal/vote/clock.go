@@ -1,0 +1,96 @@
+package vote
+
+import (
+	"sync"
+	"time"
+
+	"incumbent/election"
+)
+
+// serverClock watches a master's clock through the time that its replies carry.
+// A lease ends by that clock: where it jumps ahead, it ends before its holder
+// knows (R8).
+type serverClock struct {
+	own election.Clock
+
+	mu      sync.Mutex
+	window  time.Duration // how long a reading is compared with at least
+	base    reading
+	last    reading
+	jumped  time.Time // by our clock, when a jump ahead was seen last; zero if never
+	watched bool
+}
+
+// reading is a look at the server's clock: it showed server somewhere between
+// sent and got of ours.
+type reading struct{ server, sent, got time.Time }
+
+// span sets how long readings matter: as long as a lease can last.
+func (c *serverClock) span(d time.Duration) {
+	c.mu.Lock()
+	c.window = max(c.window, d)
+	c.mu.Unlock()
+}
+
+// longest is the longest lease that was asked for.
+func (c *serverClock) longest() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.window
+}
+
+// heard notes a reply to a request that was sent at that time.
+func (c *serverClock) heard(sent, server time.Time) {
+	r := reading{server, sent, c.own.Now()}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !c.watched:
+		c.watched, c.base, c.last = true, r, r
+	case r.ahead(c.base):
+		c.jumped, c.base, c.last = r.got, r, r
+	case r.behind(c.base):
+		// When it comes back to where it was it will be seen as a jump ahead.
+		c.base, c.last = r, r
+	case r.got.Sub(c.last.got) >= c.window:
+		c.base, c.last = c.last, r
+	}
+}
+
+// slack is what clocks may differ by in that time without a jump: the same that
+// a lease's deadline gives up, and the truncation to milliseconds.
+func slack(elapsed time.Duration) time.Duration { return elapsed/100 + 3*time.Millisecond }
+
+// ahead reports whether the server's clock went on by more since an earlier
+// reading than time can have passed, however long the requests took.
+func (r reading) ahead(before reading) bool {
+	elapsed := r.got.Sub(before.sent)
+	return r.server.Sub(before.server) > elapsed+slack(elapsed)
+}
+
+// behind reports whether it went on by less than time must have passed.
+func (r reading) behind(before reading) bool {
+	elapsed := r.sent.Sub(before.got)
+	return r.server.Sub(before.server) < elapsed-slack(max(elapsed, 0))
+}
+
+// distrust is for how long grants of this server are not to be used yet.
+func (c *serverClock) distrust(longest time.Duration) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.jumped.IsZero() {
+		return 0
+	}
+	return max(0, longest-c.own.Now().Sub(c.jumped))
+}
+
+// server is what the server's clock shows about now; zero before the first reply.
+func (c *serverClock) server() time.Time {
+	now := c.own.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.watched {
+		return time.Time{}
+	}
+	return c.last.server.Add(now.Sub(c.last.got))
+}
