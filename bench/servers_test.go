@@ -85,7 +85,10 @@ func store(b *testing.B, n int) election.Store {
 		clients = append(clients, c)
 		b.Cleanup(func() { remove(b, c, name) })
 	}
-	var s election.Store
+	var s interface {
+		election.Store
+		Init(context.Context) error
+	}
 	var err error
 	if n == 1 {
 		s, err = single.New(clients[0], name, single.Options{Prefix: prefix})
@@ -93,6 +96,9 @@ func store(b *testing.B, n int) election.Store {
 		s, err = quorum.New(clients, name, quorum.Options{Prefix: prefix})
 	}
 	if err != nil {
+		b.Fatal(err)
+	}
+	if err := s.Init(context.Background()); err != nil { // or the first bid waits for guards
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { settle(b, s) })

@@ -17,8 +17,6 @@ import (
 
 	"incumbent/compare/history"
 	"incumbent/election"
-	"incumbent/quorum"
-	"incumbent/single"
 )
 
 // ChildMain turns the process into a candidate if a lab started it as one: it
@@ -114,14 +112,11 @@ func (c *child) open() (election.Store, error) {
 	for i, addr := range c.cfg.Masters {
 		clients[i] = redis.NewClient(c.clientOptions(addr))
 	}
-	var store election.Store
-	var err error
-	if c.cfg.Mode == "single" {
-		store, err = single.New(clients[0], c.cfg.Election, single.Options{Prefix: c.cfg.Prefix})
-	} else {
-		store, err = quorum.New(clients, c.cfg.Election, quorum.Options{Prefix: c.cfg.Prefix})
+	s, err := newStore(c.cfg.Mode, clients, c.cfg.Election, c.cfg.Prefix)
+	if err != nil {
+		return nil, err
 	}
-	return &toldStore{Store: store, c: c}, err
+	return &toldStore{Store: s, c: c}, nil
 }
 
 // clientOptions are go-redis' own, or those that leases need.

@@ -64,6 +64,9 @@ func (l *Lab) build(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := l.init(ctx); err != nil {
+		return err
+	}
 	for slot := range l.opt.Candidates {
 		if err := l.addProxies(); err != nil {
 			return err

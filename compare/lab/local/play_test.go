@@ -1,7 +1,9 @@
 package local_test
 
 import (
+	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,11 +13,11 @@ import (
 	"incumbent/internal/redisproc/redistest"
 )
 
-// TestPlay plays every fault once, each in a lab of its own.
+// TestPlay plays every fault of the leader once, each in a lab of its own.
 func TestPlay(t *testing.T) {
 	redistest.Require(t)
 	var specs []local.Spec
-	for i, name := range fault.Names() {
+	for i, name := range fault.Group(fault.Leader) {
 		specs = append(specs, local.Spec{
 			Seed: uint64(i), Mode: "quorum", Masters: 3, Fault: name, TTL: 300 * time.Millisecond, Candidates: 2,
 		})
@@ -35,5 +37,15 @@ func TestPlay(t *testing.T) {
 	})
 	if err != nil || played != len(specs) {
 		t.Errorf("%d of %d played: %v", played, len(specs), err)
+	}
+}
+
+// TestStoreFaultsAreNotSupported: this lab strikes no masters, and says so.
+func TestStoreFaultsAreNotSupported(t *testing.T) {
+	for _, name := range fault.Group(fault.Store) {
+		_, err := new(local.Lab).Run(t.Context(), name)
+		if !errors.Is(err, fault.ErrUnsupported) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: error is %v", name, err)
+		}
 	}
 }

@@ -44,11 +44,15 @@ func (s *strike) String() string {
 // waits for the next term, ends the fault, and returns what happened from the
 // start of the struck term on. Whoever was killed is replaced. A resignation
 // strikes when the struck term ends: being told takes no part in it. A run
-// without a successor is no error. ctx bounds the whole.
+// without a successor is no error, but a fault that strikes the store is:
+// fault.ErrUnsupported. ctx bounds the whole.
 func (l *Lab) Run(ctx context.Context, name string) (history.Run, error) {
 	f, err := fault.ByName(name)
 	if err != nil {
 		return history.Run{}, fmt.Errorf("local: %w", err)
+	}
+	if f.Store {
+		return history.Run{}, fmt.Errorf("local: %s, a fault of the store: %w", f.Name, fault.ErrUnsupported)
 	}
 	s, err := l.aim(ctx, f)
 	if err != nil {
