@@ -52,6 +52,8 @@ func (c *serverClock) heard(sent, server time.Time) {
 	case r.behind(c.base):
 		// When it comes back to where it was it will be seen as a jump ahead.
 		c.base, c.last = r, r
+	case r.got.Sub(c.last.got) > 2*c.window:
+		c.base, c.last = r, r // what was long ago tells little
 	case r.got.Sub(c.last.got) >= c.window:
 		c.base, c.last = c.last, r
 	}
@@ -84,13 +86,15 @@ func (c *serverClock) distrust(longest time.Duration) time.Duration {
 	return max(0, longest-c.own.Now().Sub(c.jumped))
 }
 
-// server is what the server's clock shows about now; zero before the first reply.
-func (c *serverClock) server() time.Time {
-	now := c.own.Now()
+// server is what the server's clock shows about now, and by how much that may be
+// off; zero before the first reply.
+func (c *serverClock) server() (now time.Time, off time.Duration) {
+	at := c.own.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.watched {
-		return time.Time{}
+		return time.Time{}, 0
 	}
-	return c.last.server.Add(now.Sub(c.last.got))
+	elapsed := at.Sub(c.last.got)
+	return c.last.server.Add(elapsed), slack(elapsed)
 }

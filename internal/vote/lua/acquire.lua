@@ -69,22 +69,24 @@ if armed then
   redis.call('PEXPIRE', KEYS[2], ARGV[5])
 end
 
+-- A lease that runs further ahead than any can: the clock went back. It is cut once (R7).
+local till = tonumber(r[5] or '0') or 0
+local cut = string.find(on, 'e', 1, true) and till > now + length
+if cut then
+  till = now + length
+  redis.call('HSET', KEYS[2], 'until', string.format('%.0f', till))
+end
 if lease and not mine then
   local left = redis.call('PTTL', KEYS[1])
-  if left > length and r[4] and string.find(on, 'e', 1, true) then
-    redis.call('PEXPIRE', KEYS[1], length) -- the clock went back: no lease lasts longer (R7)
+  if cut and left > length then
+    redis.call('PEXPIRE', KEYS[1], length)
     left = length
   end
   return {'held', now, string.format('%.0f', last), lease, left, r[3] or '', string.format('%.0f', own), r[4] or '0', run, notes}
 end
 
 local wait, why = 0, ''
-local till = tonumber(r[5] or '0') or 0
 if till > now and string.find(on, 'e', 1, true) then -- R7
-  if till > now + length then
-    till = now + length
-    redis.call('HSET', KEYS[2], 'until', string.format('%.0f', till))
-  end
   wait, why = math.max(wait, till - now), why .. 'e'
 end
 if fresh > now and string.find(on, 'n', 1, true) then
