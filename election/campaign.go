@@ -399,16 +399,11 @@ func (c *campaign) noteGuard(g *GuardError) {
 	if g.Guards != c.guards {
 		c.guards, level = g.Guards, slog.LevelInfo
 	}
-	c.e.log.Log(context.Background(), level, "nobody can lead yet: "+ErrGuarded.Error(),
-		"guards", g.Guards, "masters", g.Masters, "left", g.Left, "hint", guardHint(g.Guards))
-}
-
-// guardHint says what ends the wait of the first election ever.
-func guardHint(g StoreGuards) string {
-	if g.Has(NoRecordGuard) {
-		return "a store that knows nothing of the election may have been wiped; Init says that nobody can be leading"
+	args := []any{"guards", g.Guards, "masters", g.Masters, "left", g.Left}
+	if g.Guards.Has(NoRecordGuard) {
+		args = append(args, "hint", "a store that knows nothing of the election may have been wiped; Init says that nobody can be leading")
 	}
-	return ""
+	c.e.log.Log(context.Background(), level, "nobody can lead yet: "+ErrGuarded.Error(), args...)
 }
 
 // troubleKind names the kinds of failure in err, so that the same trouble with
