@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 )
 
@@ -28,7 +29,10 @@ func (t *Term) raiseOne(ctx context.Context, g Guard) error {
 		cancel()
 		var p *PanicError
 		switch {
-		case err == nil, errors.Is(err, ErrFenced), errors.As(err, &p):
+		case errors.Is(err, ErrFenced):
+			t.fencedBy(err, true)
+			return err
+		case err == nil, errors.As(err, &p):
 			return err
 		case ctx.Err() != nil:
 			return fmt.Errorf("guard not raised: %w", context.Cause(ctx))
@@ -45,12 +49,35 @@ func (t *Term) raiseOne(ctx context.Context, g Guard) error {
 	}
 }
 
-// heed ends the term when the work, or a guard, says that it is fenced. A
-// refusal of another term's token, such as that of a second election in which
-// the same work takes part, says nothing about this one.
-func (t *Term) heed(err error) {
-	var f *FencedError
-	if errors.As(err, &f) && f.Token == t.Token() {
-		t.Fenced(max(f.Known, f.Token+1))
+// fencedBy ends the term when err says that it is fenced. One that names another
+// term's token, such as that of a second election in which the same work takes
+// part, says nothing about this one, unless the answer was to this term's raise.
+func (t *Term) fencedBy(err error, ours bool) {
+	for f := range fences(err) {
+		if ours || f.Token == t.Token() {
+			t.Fenced(max(f.Known, t.Token()+1))
+		}
 	}
+}
+
+// fences yields every FencedError in the tree of err.
+func fences(err error) iter.Seq[*FencedError] {
+	return func(yield func(*FencedError) bool) { eachFence(err, yield) }
+}
+
+func eachFence(err error, yield func(*FencedError) bool) bool {
+	var many interface{ Unwrap() []error }
+	if errors.As(err, &many) {
+		for _, part := range many.Unwrap() {
+			if !eachFence(part, yield) {
+				return false
+			}
+		}
+		return true
+	}
+	var f *FencedError
+	if errors.As(err, &f) {
+		return yield(f)
+	}
+	return true
 }

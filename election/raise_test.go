@@ -3,6 +3,7 @@ package election_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +53,7 @@ func TestRunHealsAboveAFence(t *testing.T) {
 		guard := door(func(_ context.Context, token election.Token) error {
 			raises++
 			if token <= known {
-				return &election.FencedError{Resource: "table", Token: token, Known: known}
+				return &election.FencedError{Known: known} // as terse as can be
 			}
 			return nil
 		})
@@ -89,6 +90,18 @@ func TestRunWorkThatIsFenced(t *testing.T) {
 		pass(0)
 		if err != nil || len(tokens) != 2 || tokens[1] != 100 || !errors.Is(cause, election.ErrFenced) {
 			t.Errorf("%v: tokens %v, cause %v", err, tokens, cause)
+		}
+		tokens = nil
+		err = election.Run(bg, e, func(_ context.Context, term *election.Term) error {
+			tokens = append(tokens, term.Token())
+			if len(tokens) == 1 {
+				return fmt.Errorf("both: %w", errors.Join(&election.FencedError{Resource: "another", Token: 1, Known: 2},
+					&election.FencedError{Resource: "ours", Token: term.Token(), Known: 200}))
+			}
+			return nil
+		})
+		if err != nil || len(tokens) != 2 || tokens[1] != 201 {
+			t.Errorf("joined errors: %v: tokens %v", err, tokens)
 		}
 		other := &election.FencedError{Resource: "another job's", Token: 5, Known: 9}
 		if err := election.Run(bg, e, func(context.Context, *election.Term) error { return other }); !errors.Is(err, other) {

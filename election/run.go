@@ -94,7 +94,7 @@ func (t *Term) do(ctx context.Context, work func(context.Context, *Term) error, 
 		}
 		return work(wctx, t)
 	})
-	t.heed(err)
+	t.fencedBy(err, false)
 
 	lost := t.Loss()
 	var p *PanicError

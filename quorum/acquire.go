@@ -16,8 +16,9 @@ func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, er
 		return election.Grant{}, fmt.Errorf("acquire not sent: %w", err)
 	}
 	s.ping.Note(b.TTL)
+	assumeNew := s.masters[0].New() // they share it, and learn otherwise while votes come in
 	votes := s.newRound(newTerm(len(s.masters)), statusGranted, bound(ctx, b.TTL), func(ctx context.Context, _ int, m *vote.Master) (vote.Reply, error) {
-		return m.Acquire(ctx, b)
+		return m.Acquire(ctx, b, assumeNew)
 	})
 	var g election.Grant
 	var err error

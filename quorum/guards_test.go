@@ -313,6 +313,8 @@ func TestR6_NoRecordWaitsOnce(t *testing.T) {
 		w.restart(true)
 		st := w.open() // AssumeNew does not help a server that has just started
 		guarded(t, st, bid("a", lease), election.RestartGuard)
+		left := guarded(t, st, bid("a", lease), election.RestartGuard)
+		between(t, "the wait", left, 3*time.Second, 4*time.Second)
 		if err := initStore(t, st); err != nil {
 			t.Fatal(err)
 		}
@@ -323,6 +325,29 @@ func TestR6_NoRecordWaitsOnce(t *testing.T) {
 		if got := guardsOf(t, st, bid("b", lease)); !got.Has(election.RestartGuard) {
 			t.Errorf("a restart after Init: guards %s", got)
 		}
+	})
+}
+
+// A record at one master says that the others are not new.
+func TestR6_AssumeNewIsForTheWholeQuorum(t *testing.T) {
+	inWorld(t, 1, 3, func(t *testing.T, w *world) {
+		ended(t, w.open())
+		st := w.open() // another process, with AssumeNew
+		w.Cut("h2", w.masters[1])
+		w.Cut("h2", w.masters[2])
+		if _, err := st.Acquire(t.Context(), bid("a", lease)); err == nil {
+			t.Fatal("one vote of three is enough")
+		}
+		settle(t, st)
+		for _, m := range w.masters[1:] {
+			m.FlushAll()
+			w.Heal("h2", m)
+		}
+		time.Sleep(time.Second)
+		if _, err := st.Acquire(t.Context(), bid("a", lease)); !errors.Is(err, election.ErrGuarded) {
+			t.Errorf("two wiped masters of three: %v", err)
+		}
+		settle(t, st)
 	})
 }
 

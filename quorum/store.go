@@ -79,6 +79,7 @@ func New(clients []redis.UniversalClient, name string, o Options) (*Store, error
 		m.Seals = true
 		s.masters = append(s.masters, m)
 	}
+	vote.Together(s.masters)
 	s.silent = make([]atomic.Bool, len(s.masters))
 	if len(clients)%2 == 0 {
 		o.Logger.Warn("an even number of masters tolerates no more faults than one less", "masters", len(clients))

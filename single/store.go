@@ -75,7 +75,7 @@ func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, er
 	s.ping.Note(b.TTL)
 	ctx, cancel := vote.Within(ctx, vote.Bound(b.TTL), vote.TryTime)
 	defer cancel()
-	r, err := s.master.Acquire(ctx, b)
+	r, err := s.master.Acquire(ctx, b, s.master.New())
 	switch {
 	case vote.MayStand(err):
 		s.back.Go(func() { s.master.Undo(b.Value) })

@@ -59,7 +59,9 @@ func (m *Master) distrusted(longest time.Duration) (Reply, bool) {
 func (m *Master) judge(r Reply, longest time.Duration) Reply {
 	switch r.Status {
 	case "granted", "held", "guarded":
-		m.known.Store(true)
+		if r.Status != "guarded" || r.Guards&^election.RestartGuard != 0 {
+			m.known.Store(true)
+		}
 		m.met(r.RunID)
 		m.say(r)
 	}
@@ -71,6 +73,14 @@ func (m *Master) judge(r Reply, longest time.Duration) Reply {
 		return d
 	}
 	return r
+}
+
+// Together makes masters of one election share what is known of it: a record at
+// one of them says that the election is not new at the others.
+func Together(masters []*Master) {
+	for _, m := range masters[1:] {
+		m.known = masters[0].known
+	}
 }
 
 // met notes which server answered.

@@ -37,7 +37,7 @@ type Master struct {
 	lane    chan struct{} // bounds calls in flight on a client that may ignore its context; nil if it cannot
 	checked atomic.Bool
 	runID   atomic.Pointer[string] // of the server that answered last; nil before, or if hidden
-	known   atomic.Bool            // a record was seen: AssumeNew has had its time
+	known   *atomic.Bool           // a record was seen: AssumeNew has had its time; see Together
 	clock   serverClock
 	told    told
 	open    atomic.Int64 // calls in flight, for tests of leaks
@@ -53,7 +53,7 @@ const DefaultRetention = 30 * 24 * time.Hour
 // options: hidden retries and ignored deadlines are switched off for our calls
 // on a *redis.Client; other kinds of client are bounded from outside.
 func NewMaster(client redis.UniversalClient, keys Keys) *Master {
-	m := &Master{Name: nameOf(client), keys: keys, client: client, Retention: DefaultRetention, Guards: election.AllGuards}
+	m := &Master{Name: nameOf(client), keys: keys, client: client, Retention: DefaultRetention, Guards: election.AllGuards, known: new(atomic.Bool)}
 	m.clock.own = election.SystemClock()
 	if c, ok := client.(*redis.Client); ok {
 		m.client = strict(c)
@@ -93,8 +93,12 @@ func nameOf(client redis.UniversalClient) string {
 	return fmt.Sprintf("%T", client)
 }
 
-// Acquire asks for this master's vote.
-func (m *Master) Acquire(ctx context.Context, b election.Bid) (Reply, error) {
+// New reports whether a master without a record is to be taken for one that knows
+// nothing of the election because there is nothing to know. Ask once a bid.
+func (m *Master) New() bool { return m.AssumeNew && !m.known.Load() }
+
+// Acquire asks for this master's vote. assumeNew is what New said when the bid began.
+func (m *Master) Acquire(ctx context.Context, b election.Bid, assumeNew bool) (Reply, error) {
 	who, err := json.Marshal(b.Candidate)
 	if err != nil {
 		return Reply{}, fmt.Errorf("candidate: %w", err)
@@ -108,7 +112,7 @@ func (m *Master) Acquire(ctx context.Context, b election.Bid) (Reply, error) {
 		return r, nil
 	}
 	r, err := m.call(ctx, "acquire", acquireScript, b.Value, b.TTL.Milliseconds(), uint64(b.Floor), who, m.kept(b.TTL),
-		flag(m.Seals), m.limit(ctx), longest.Milliseconds(), letters(m.Guards), flag(m.AssumeNew && !m.known.Load()))
+		flag(m.Seals), m.limit(ctx), longest.Milliseconds(), letters(m.Guards), flag(assumeNew))
 	if err == nil {
 		r = m.judge(r, longest)
 	}
