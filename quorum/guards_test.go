@@ -437,6 +437,25 @@ func TestR7_ClockThatWentBack(t *testing.T) {
 	})
 }
 
+// So is the wait of a guard.
+func TestR6_ClockThatWentBackWhileAGuardWaits(t *testing.T) {
+	eachMode(t, func(t *testing.T, w *world) {
+		w.opt.AssumeNew = false
+		w.opt.GuardsOff = election.RestartGuard
+		st := w.open()
+		const why = election.NoRecordGuard | election.FailoverGuard
+		guarded(t, st, bid("a", lease), why)
+		w.each(func(m *simnet.Master) { m.JumpClock(-time.Hour) })
+		left := guarded(t, st, bid("a", lease), why)
+		between(t, "the wait", left, lease-10*time.Millisecond, lease)
+		time.Sleep(left - time.Second)
+		left = guarded(t, st, bid("a", lease), why)
+		between(t, "asked again", left, 0, 1010*time.Millisecond)
+		time.Sleep(left + time.Millisecond)
+		win(t, st, bid("a", lease))
+	})
+}
+
 // A server whose clock jumped ahead has ended leases early: who watched it does
 // not use its grants for a TTL, and leaves no lease behind (R8).
 func TestR8_ClockThatJumpedAhead(t *testing.T) {

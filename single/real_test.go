@@ -230,6 +230,49 @@ func TestC09_PromotedReplicaWithoutTheLease(t *testing.T) {
 	}
 }
 
+// A primary that was a replica meanwhile counts as another server, though its
+// process is the same; one that only got a replica does not (R4).
+func TestR4_DemotedAndPromotedAgain(t *testing.T) {
+	t.Parallel()
+	primary, replica := startServer(t, redisproc.Options{}), startServer(t, redisproc.Options{})
+	follow := func(s, master *server) {
+		t.Helper()
+		host, port, _ := net.SplitHostPort(master.Addr())
+		s.do(t, "REPLICAOF", host, port)
+		await(t, 10*time.Second, "the replica is in step", func() bool {
+			info, _ := s.do(t, "INFO", "replication").(string)
+			return strings.Contains(info, "master_link_status:up")
+		})
+	}
+	st, err := single.New(client(t, primary.Addr()), "job", single.Options{Logger: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Init(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	follow(replica, primary)
+	first := bid("a", 30*time.Second)
+	g, err := st.Acquire(t.Context(), first)
+	if err != nil {
+		t.Fatalf("after the first replica has come: %v", err)
+	}
+	if _, err := st.Release(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	replica.do(t, "REPLICAOF", "NO", "ONE") // it misses the lease that follows
+	if _, err := st.Acquire(t.Context(), bid("a", 30*time.Second)); err != nil {
+		t.Fatalf("the same server: %v", err)
+	}
+	follow(primary, replica)
+	primary.do(t, "REPLICAOF", "NO", "ONE")
+	_, err = st.Acquire(t.Context(), bid("b", 30*time.Second))
+	var waits *election.GuardError
+	if !errors.As(err, &waits) || !waits.Guards.Has(election.FailoverGuard) {
+		t.Errorf("a server that was a replica meanwhile: %v", err)
+	}
+}
+
 // Memory is full and everything may be evicted: the loss is noticed within a
 // renewal, as expired; where nothing may be evicted, bids are refused with a
 // reason of their own while a leader keeps its lease.

@@ -2,6 +2,7 @@ package vote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,7 +28,7 @@ func (m *Master) send(ctx context.Context, s Script, args []any) ([]any, error) 
 	}
 	raw, acks, err := s.runAcked(ctx, c, keys, m.ReplicaAcks, args...)
 	if err != nil {
-		return nil, err
+		return nil, m.moved(ctx, err)
 	}
 	if word := fields(raw).text(0); (word == "granted" || word == "sealed" || word == "renewed" || word == "reseated") && acks < m.ReplicaAcks {
 		return nil, &election.MasterError{
@@ -55,6 +56,17 @@ func (m *Master) primary(ctx context.Context) (*redis.Client, error) {
 		return c.MasterForKey(ctx, m.keys.Lease)
 	}
 	return m.client.(*redis.Client), nil // Options.Set lets nothing else through
+}
+
+// moved makes an error of a Cluster's node that does not serve the keys any more
+// one that goes away: the client looks again for the one that does.
+func (m *Master) moved(ctx context.Context, err error) error {
+	c, ok := m.client.(*redis.ClusterClient)
+	if kind, _ := kindOf(err); !ok || !errors.Is(kind, election.ErrWrongClient) {
+		return err
+	}
+	c.ReloadState(ctx)
+	return &election.MasterError{Master: m.Name, Op: "find the primary", Kind: election.ErrClusterDown, Err: err}
 }
 
 // runAcked is run followed by WAIT on the same connection, in one round trip. It

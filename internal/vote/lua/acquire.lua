@@ -13,8 +13,8 @@ local own = tonumber(r[2] or '0')
 if not last or not own or not (last >= 0 and last <= 9007199254740991) then
   return {'corrupt', now}
 end
--- Who this server is: its process, and its line of replication, which changes when a
--- replica is promoted without a restart. pcall: a server that hides INFO still serves.
+-- Who this server is: its process, and the line of replication that it was promoted
+-- from, which changes when it was a replica meanwhile. pcall: a server that hides INFO still serves.
 local info = redis.pcall('INFO', 'server', 'replication')
 if type(info) ~= 'string' then
   info = redis.pcall('INFO') -- before 7.0 it takes one section
@@ -24,7 +24,7 @@ if type(info) == 'string' then
   run = string.match(info, 'run_id:(%w+)') or ''
   up = tonumber(string.match(info, 'uptime_in_seconds:(%d+)') or '')
   if run ~= '' then
-    id = run .. '-' .. (string.match(info, 'master_replid:(%w+)') or '')
+    id = run .. '-' .. (string.match(info, 'master_replid2:(%w+)') or '')
   end
 end
 local notes = ''
@@ -49,22 +49,24 @@ local length = math.max(tonumber(ARGV[8]), tonumber(r[4] or '0') or 0) -- R2
 local known = r[5] or r[6]
 local fresh = tonumber(r[6] or '0') or 0
 local guard = tonumber(r[10] or '0') or 0
+local seen = r[9] or '' -- the server that armed it
 local arms = tonumber(r[11] or '0') or 0
-local armed = false
+local armed = math.max(fresh, guard) > now + length -- the clock went back: it is cut once
+fresh, guard = math.min(fresh, now + length), math.min(guard, now + length)
 if mine then
   on = '' -- only its record was lost
 end
 if not known and ARGV[10] ~= '1' and string.find(on, 'n', 1, true) then -- R6
-  fresh, guard, arms, armed = now + length, now + length, 1, true
+  fresh, guard, arms, seen, armed = now + length, now + length, 1, id, true
 elseif known and id ~= '' and r[7] ~= id and string.find(on, 'f', 1, true) then -- R4
-  if arms > 3 or arms == 3 and r[9] ~= id then
-    arms, armed, guard, notes = 4, arms == 3, 0, 'restless' -- another one each time: it stands down
-  elseif r[9] ~= id then
-    guard, arms, armed = now + length, arms + 1, true
+  if arms > 3 or arms == 3 and seen ~= id then
+    arms, armed, guard, notes = 4, armed or arms == 3, 0, 'restless' -- another one each time: it stands down
+  elseif seen ~= id then
+    guard, arms, seen, armed = now + length, arms + 1, id, true
   end
 end
 if armed then
-  redis.call('HSET', KEYS[2], 'fresh_until', string.format('%.0f', fresh), 'guard_id', id,
+  redis.call('HSET', KEYS[2], 'fresh_until', string.format('%.0f', fresh), 'guard_id', seen,
     'guard_until', string.format('%.0f', guard), 'arms', arms)
   redis.call('PEXPIRE', KEYS[2], ARGV[5])
 end

@@ -16,7 +16,7 @@ local run, id = '', ''
 if type(info) == 'string' then
   run = string.match(info, 'run_id:(%w+)') or ''
   if run ~= '' then
-    id = run .. '-' .. (string.match(info, 'master_replid:(%w+)') or '')
+    id = run .. '-' .. (string.match(info, 'master_replid2:(%w+)') or '')
   end
 end
 redis.call('HSET', KEYS[2], 'until', '0', 'run_id', id, 'init', run, 'fresh_until', '0', 'guard_id', '', 'guard_until', '0', 'arms', '0')
