@@ -76,15 +76,28 @@ func count(err error) int {
 	return 1
 }
 
-func (cl *Client) voteOptions(l *slog.Logger) vote.Options {
-	return vote.Options{Prefix: cl.cfg.Prefix, Timeout: cl.cfg.Timeout, Retention: cl.cfg.Retention, Logger: l}
+// voteOptions are those of a store whose elector, if it has one, has this logger
+// and clock.
+func (cl *Client) voteOptions(l *slog.Logger, clock election.Clock) vote.Options {
+	c := &cl.cfg
+	return vote.Options{
+		Prefix: c.Prefix, Timeout: c.Timeout, Retention: c.Retention,
+		GuardsOff: c.GuardsOff, AssumeNew: c.AssumeNew, ReplicaAcks: c.ReplicaAcks,
+		Logger: l, Clock: clock,
+	}
 }
 
-func (cl *Client) newStore(name string, l *slog.Logger) (election.Store, error) {
+// store is what both modes give.
+type store interface {
+	election.Store
+	Init(ctx context.Context) error
+}
+
+func (cl *Client) newStore(name string, l *slog.Logger, clock election.Clock) (store, error) {
 	if cl.cfg.Mode == ModeQuorum {
-		return quorum.New(cl.clients, name, cl.voteOptions(l))
+		return quorum.New(cl.clients, name, cl.voteOptions(l, clock))
 	}
-	return single.New(cl.clients[0], name, cl.voteOptions(l))
+	return single.New(cl.clients[0], name, cl.voteOptions(l, clock))
 }
 
 // Elector makes the candidate of this process in the named election: one
@@ -108,7 +121,7 @@ func (cl *Client) Elector(name string, change ...func(*election.Options)) (elect
 	if cl.electors[name] != nil {
 		return nil, fmt.Errorf("election %q: this client has an elector for it already: close that one first, or use it", name)
 	}
-	store, err := cl.newStore(name, o.Logger)
+	store, err := cl.newStore(name, o.Logger, o.Clock)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +137,7 @@ func (cl *Client) Elector(name string, change ...func(*election.Options)) (elect
 func (cl *Client) options() election.Options {
 	c := cl.given
 	return election.Options{
-		ID: c.ID, Metadata: c.Metadata, TTL: c.TTL, Renew: c.Renew, StepDown: c.StepDown,
+		ID: c.ID, Metadata: c.Metadata, TTL: c.TTL, MaxTTL: c.MaxTTL, Renew: c.Renew, StepDown: c.StepDown,
 		Grace: c.Grace, MaxTerm: c.MaxTerm, Logger: cl.cfg.Logger,
 	}
 }
@@ -137,12 +150,38 @@ func (cl *Client) Store(name string) (election.Store, error) {
 	if cl.isClosed {
 		return nil, fmt.Errorf("election %q: %w", name, election.ErrClientClosed)
 	}
-	s, err := cl.newStore(name, cl.cfg.Logger)
+	s, err := cl.newStore(name, cl.cfg.Logger, nil)
 	if err != nil {
 		return nil, err
 	}
 	cl.stores = append(cl.stores, s)
 	return s, nil
+}
+
+// Init says that nobody can be leading the named election, so that the first
+// campaign does not wait for guards of the store: once, before the first election
+// ever, or after the servers were wiped on purpose, while no candidate runs. Never
+// call it whenever a service starts: a master that came back empty must wait.
+//
+// It refuses with a *election.HeldError while somebody holds the lease at any
+// master. Otherwise all masters must take it. The error names each that did not
+// (*election.MasterError); the others will not wait, and calling Init again is
+// harmless. ctx and a few timeouts bound it.
+func (cl *Client) Init(ctx context.Context, name string) error {
+	cl.mu.Lock()
+	closed := cl.isClosed
+	cl.mu.Unlock()
+	if closed {
+		return fmt.Errorf("election %q: %w", name, election.ErrClientClosed)
+	}
+	s, err := cl.newStore(name, cl.cfg.Logger, nil)
+	if err != nil {
+		return err
+	}
+	if err := s.Init(ctx); err != nil {
+		return fmt.Errorf("election %q: init: %w", name, err)
+	}
+	return nil
 }
 
 // elector frees its name when it is closed.

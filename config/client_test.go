@@ -22,6 +22,7 @@ import (
 func fast(mode Mode, addresses ...string) *Config {
 	c := Default()
 	c.Mode, c.TTL, c.Logger = mode, 4*time.Second, logTo(&logs{})
+	c.AssumeNew = true // an embedded server has no uptime: this is the only guard that waits there
 	if mode == ModeSingle {
 		c.Single.Address = addresses[0]
 		return c
@@ -40,8 +41,15 @@ func open(t *testing.T, c *Config) *Client {
 	return cl
 }
 
-// lead wins an election and gives it back.
+// lead wins the first of all elections and gives it back.
 func lead(t *testing.T, cl *Client, name string) {
+	t.Helper()
+	noErr(t, cl.Init(t.Context(), name))
+	win(t, cl, name)
+}
+
+// win wins an election and gives it back.
+func win(t *testing.T, cl *Client, name string) {
 	t.Helper()
 	e, err := cl.Elector(name)
 	noErr(t, err)
@@ -194,7 +202,7 @@ func TestOpenWhileDown(t *testing.T) {
 func TestOpenWithOneMasterDown(t *testing.T) {
 	a, b := miniredis.RunT(t), miniredis.RunT(t)
 	cl := open(t, fast(ModeQuorum, a.Addr(), b.Addr(), "127.0.0.1:1"))
-	lead(t, cl, "job")
+	win(t, cl, "job")
 }
 
 func TestAuth(t *testing.T) {
@@ -238,7 +246,7 @@ func TestPermissionOnKeys(t *testing.T) {
 	acl := writeFile(t, "user default on nopass ~incumbent:{job}:* &* +@all\n")
 	out := &logs{}
 	c := fast(ModeSingle, redistest.StartT(t, redisproc.Options{ACLFile: acl}).Addr())
-	c.Logger = logTo(out)
+	c.Logger, c.AssumeNew = logTo(out), false
 	cl := open(t, c)
 	if out.String() != "" {
 		t.Errorf("logged %s", out)
@@ -258,7 +266,7 @@ func TestRefusedServers(t *testing.T) {
 	host, port, _ := strings.Cut(plain.Addr(), ":")
 	noEval := redistest.StartT(t, redisproc.Options{Args: []string{"rename-command", `EVAL ""`, "rename-command", `EVALSHA ""`}})
 	noACL := redistest.StartT(t, redisproc.Options{ACLFile: writeFile(t, "user default on nopass ~* &* +@all -eval -evalsha\n")})
-	member := redistest.StartT(t, redisproc.Options{Cluster: true})
+	member, member2 := redistest.StartT(t, redisproc.Options{Cluster: true}), redistest.StartT(t, redisproc.Options{Cluster: true})
 	replica := func() string {
 		return redistest.StartT(t, redisproc.Options{Args: []string{"replicaof", host + " " + port}}).Addr()
 	}
@@ -275,7 +283,7 @@ func TestRefusedServers(t *testing.T) {
 		"member of a Cluster": {fast(ModeSingle, member.Addr()), election.ErrWrongClient, "use single.cluster.addresses"},
 		"no Cluster":          {cluster, election.ErrWrongClient, "use single.address"},
 		"replicas":            {fast(ModeQuorum, plain.Addr(), r1, r2), election.ErrReadOnly, "primary"},
-		"members in a quorum": {fast(ModeQuorum, plain.Addr(), member.Addr(), noEval.Addr()), election.ErrWrongClient, "independent masters"},
+		"members in a quorum": {fast(ModeQuorum, plain.Addr(), member.Addr(), member2.Addr()), election.ErrWrongClient, "independent masters"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cl, err := tt.cfg.Open(t.Context())
@@ -291,26 +299,32 @@ func TestRefusedServers(t *testing.T) {
 	}
 	t.Run("a master with replicas", func(t *testing.T) {
 		lead(t, open(t, fast(ModeSingle, plain.Addr())), "job")
+		other := func() string { return redistest.StartT(t, redisproc.Options{}).Addr() }
+		lead(t, open(t, fast(ModeQuorum, plain.Addr(), other(), other())), "job3")
 	})
 	t.Run("one replica of three is a warning", func(t *testing.T) {
 		out := &logs{}
 		c := fast(ModeQuorum, plain.Addr(), r1, redistest.StartT(t, redisproc.Options{}).Addr())
-		c.Logger = logTo(out)
-		lead(t, open(t, c), "job2")
+		c.Logger, c.GuardsOff = logTo(out), election.AllGuards
+		win(t, open(t, c), "job2")
 		if !strings.Contains(out.String(), "master "+r1+": check: "+election.ErrReadOnly.Error()) {
 			t.Errorf("logged %s", out)
 		}
 	})
 	t.Run("one server under two names", func(t *testing.T) {
 		_, err := fast(ModeQuorum, plain.Addr(), "[::ffff:127.0.0.1]:"+port, noEval.Addr()).Open(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "is the same server as") {
+		if err == nil || !strings.Contains(err.Error(), `"[::ffff:127.0.0.1]:`+port+`": is the same server as quorum.masters[0] (`+plain.Addr()+")") {
+			t.Errorf("got %v", err)
+		}
+		_, err = fast(ModeQuorum, plain.Addr(), "localhost:"+port, noEval.Addr()).Open(t.Context())
+		if err == nil || !strings.Contains(err.Error(), `"localhost:`+port+`": is the same server as quorum.masters[0] (`+plain.Addr()+")") {
 			t.Errorf("got %v", err)
 		}
 		alias, err := blackhole.New(plain.Addr())
 		noErr(t, err)
 		defer alias.Close()
 		_, err = fast(ModeQuorum, plain.Addr(), alias.Addr(), noEval.Addr()).Open(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "quorum.masters: "+plain.Addr()+" and "+alias.Addr()+" are one server (run_id ") {
+		if !errors.Is(err, election.ErrSameServer) || !strings.Contains(err.Error(), "quorum.masters: master "+plain.Addr()+" and "+alias.Addr()+": ") {
 			t.Errorf("got %v", err)
 		}
 	})

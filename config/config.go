@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"incumbent/election"
 	"incumbent/internal/vote"
 )
 
@@ -42,6 +43,9 @@ type Config struct {
 
 	// TTL is how long a lease lasts without renewal. 0 means 15 s.
 	TTL time.Duration
+	// MaxTTL is the longest TTL of any candidate, the same for all of them:
+	// guards last at least that long. 0 means TTL. At least TTL.
+	MaxTTL time.Duration
 	// Renew is the longest time between renewals. 0 means TTL/3, the most.
 	Renew time.Duration
 	// StepDown is how long before its deadline a term's context is done. 0
@@ -67,6 +71,21 @@ type Config struct {
 	// Retention is how long the record of an election outlives its last lease.
 	// 0 means 30 days. At least an hour.
 	Retention time.Duration
+
+	// GuardsOff are guards of the store that are switched off; none by default.
+	// Without one a master that has forgotten a lease can let a second leader in
+	// before the first one notices. All candidates should agree on it. (In a file a
+	// list of restart, failover, no-record, early-expiry, clock, or all, or none.)
+	GuardsOff election.StoreGuards
+	// AssumeNew takes a master that knows nothing of an election for a new one,
+	// so that the first election ever does not wait for the no-record guard. It
+	// is dangerous where a master may come back empty while this process starts,
+	// since somebody may still lead then: Init does the same once, on purpose.
+	AssumeNew bool
+	// ReplicaAcks is how many replicas of a master must have acknowledged a grant
+	// or renewal for it to count. 0 means none: a replica that is promoted may
+	// then have missed the lease. With fewer replicas connected nobody leads.
+	ReplicaAcks int
 
 	// Logger gets what people should know, from the electors as well. nil means
 	// slog.Default(). It is no setting: set it in code.
@@ -172,6 +191,9 @@ func Default() *Config {
 func (c Config) withDefaults() Config {
 	if c.TTL == 0 {
 		c.TTL = defaultTTL
+	}
+	if c.MaxTTL == 0 {
+		c.MaxTTL = c.TTL
 	}
 	if c.Renew == 0 {
 		c.Renew = c.TTL / 3

@@ -42,6 +42,16 @@
 // problems are reported at once, each with field, value, place and rule (see
 // FieldError). Values without a meaning are refused, never repaired.
 //
+// # Guards
+//
+// A campaign waits at masters that may have forgotten a lease, for about max_ttl.
+// So does the first one ever, since a store that knows nothing may have been
+// wiped: Client.Init, or incumbent init on a command line, says once that nobody
+// can be leading. assume_new says so at every start, which is dangerous where a
+// master may come back empty meanwhile. guards_off switches guards off, one by
+// one; Open warns of it. replica_acks makes a grant count only when so many
+// replicas have it.
+//
 // # Names
 //
 // The key tls.ca_file is INCUMBENT_TLS_CA_FILE in the environment and

@@ -21,7 +21,7 @@ func RegisterFlags(fs *flag.FlagSet) Flags {
 			continue
 		}
 		set := func(text string) error {
-			if old, again := given[s.Flag]; again && isList(f) {
+			if old, again := given[s.Flag]; again && s.List {
 				text = old + "," + text
 			}
 			given[s.Flag] = text
@@ -34,14 +34,6 @@ func RegisterFlags(fs *flag.FlagSet) Flags {
 		}
 	}
 	return given
-}
-
-func isList(f field[Config]) bool {
-	switch f.at(new(Config)).(type) {
-	case *[]string, *[]Master, *map[string]string:
-		return true
-	}
-	return false
 }
 
 // flags applies flags.

@@ -12,15 +12,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"incumbent/election"
 )
 
 const (
 	one   = "mode: single\nsingle: {address: a}\n"
 	three = "mode: quorum\nquorum: {masters: [a, b, c]}\n"
 
-	noMode = `mode: is missing: give "single" or "quorum"` + "\n"
-	noSect = "single: is missing, and so is quorum: give single.address (or sentinel, or cluster) for mode single, quorum.masters for mode quorum\n"
-	known  = "known here: mode, id, metadata, ttl, renew, step_down, grace, max_term, timeout, dial_timeout, prefix, retention, db, username, password, password_file, tls, single, quorum\n"
+	noMode    = `mode: is missing: give "single" or "quorum"` + "\n"
+	noSect    = "single: is missing, and so is quorum: give single.address (or sentinel, or cluster) for mode single, quorum.masters for mode quorum\n"
+	guardRule = "must be of restart,failover,no-record,early-expiry,clock, or all, or none"
+	known     = "known here: mode, id, metadata, ttl, max_ttl, renew, step_down, grace, max_term, timeout, dial_timeout, prefix, retention, guards_off, assume_new, replica_acks, db, username, password, password_file, tls, single, quorum\n"
 )
 
 // TestRefusedFiles has each rule with the whole error that it gives.
@@ -34,6 +37,10 @@ func TestRefusedFiles(t *testing.T) {
 		{"renew zero", one + "renew: 0s", `renew "0s" (line 3): must be more than 0: leave it out for the default`},
 		{"renew too long", one + "ttl: 3s\nrenew: 1001ms", `renew "1.001s" (line 4): must be at most TTL/3 = 1s, so that two tries can fail`},
 		{"step_down too long", one + "ttl: 3s\nstep_down: 2s", `step_down "2s" (line 4): must be at most TTL/3 = 1s, so that a renewal fits before it`},
+		{"max_ttl too short", one + "ttl: 3s\nmax_ttl: 2s", `ttl "3s" (line 3): must be at most MaxTTL = 2s: guards would end before a lease does`},
+		{"max_ttl below the default", one + "max_ttl: 2s", `ttl "15s": must be at most MaxTTL = 2s: guards would end before a lease does`},
+		{"max_ttl fraction", one + "max_ttl: 20000001us", `max_ttl "20.000001s" (line 3): must be a whole number of milliseconds`},
+		{"max_ttl zero", one + "max_ttl: 0s", `max_ttl "0s" (line 3): must be more than 0: leave it out for the default`},
 		{"max_term short", one + "ttl: 3s\nmax_term: 1s", `max_term "1s" (line 4): must be at least TTL = 3s`},
 		{"timeout equal", one + "ttl: 3s\ntimeout: 1500ms", `timeout "1.5s" (line 4): must be less than ttl/2 = 1.5s, so that a second try fits`},
 		{"timeout tiny", one + "timeout: 1us", `timeout "1µs" (line 3): must be at least 1ms`},
@@ -41,6 +48,20 @@ func TestRefusedFiles(t *testing.T) {
 		{"all at once", one + "ttl: 3s\nrenew: 2s\ntimeout: 2s\ngrace: -1s", `grace "-1s" (line 6): must not be negative` + "\n" +
 			`renew "2s" (line 4): must be at most TTL/3 = 1s, so that two tries can fail` + "\n" +
 			`timeout "2s" (line 5): must be less than ttl/2 = 1.5s, so that a second try fits`},
+
+		// Guards of the store.
+		{"guard misspelt", one + "guards_off: clok", `guards_off "clok" (line 3): ` + guardRule + ": did you mean clock?"},
+		{"guard of another style", one + "guards_off: restart, No_Record", `guards_off "restart,…" (line 3): "No_Record" ` + guardRule + ": did you mean no-record?"},
+		{"guards in a list", one + "guards_off:\n- clock\n- fail-over\n- sundial", `guards_off[1] "fail-over" (line 5): ` + guardRule + ": did you mean failover?\n" +
+			`guards_off[2] "sundial" (line 6): ` + guardRule},
+		{"all guards and more", one + "guards_off: [clock, all]", `guards_off[1] "all" (line 3): must stand alone`},
+		{"no guards and more", one + "guards_off: none,clock", `guards_off "none,clock" (line 3): "none" must stand alone`},
+		{"empty guard", one + "guards_off: 'clock,'", `guards_off "clock," (line 3): "" ` + guardRule},
+		{"empty list of guards", one + "guards_off: []", "guards_off (line 3): is empty: give a value, or remove the key"},
+		{"mapping of guards", one + "guards_off: {clock: true}", "guards_off (line 3): must be one value"},
+		{"list in a list of guards", one + "guards_off: [[clock]]", "guards_off[0] (line 3): must be one value"},
+		{"assume_new", one + "assume_new: yes", `assume_new "yes" (line 3): must be true or false`},
+		{"replica_acks", one + "replica_acks: -1", `replica_acks "-1" (line 3): must be a whole number, 0 or more`},
 
 		// Durations without a unit (E03).
 		{"number", one + "ttl: 10", `ttl "10" (line 3): needs a unit, such as 10s or 500ms`},
@@ -94,9 +115,9 @@ func TestRefusedFiles(t *testing.T) {
 		{"other section", "mode: quorum\nsingle: {address: a}", "quorum.masters: is missing: mode quorum needs at least 3 masters"},
 		{"no single", "mode: single\nquorum: {masters: [a, b, c]}", "single: is missing: mode single needs single.address, single.sentinel or single.cluster"},
 		{"not a list", "mode: quorum\nquorum: {masters: 'a,b,c'}", "quorum.masters (line 2): must be a list: [a, b, c], or one - item a line"},
-		{"twice by case and port", "mode: quorum\nquorum:\n  masters:\n  - Redis-A\n  - b\n  - redis-a.:6379\n", `quorum.masters[2] "redis-a.:6379" (line 6): is the same server as quorum.masters[0]: each may be given once`},
-		{"twice by address", "mode: quorum\nquorum:\n  masters:\n  - '[::1]:1'\n  - b\n  - address: '[0:0::1]:1'\n", `quorum.masters[2] "[0:0::1]:1" (line 6): is the same server as quorum.masters[0]: each may be given once`},
-		{"twice by loopback", "mode: quorum\nquorum: {masters: [localhost, b, '127.0.0.1:6379']}\n", `quorum.masters[2] "127.0.0.1:6379" (line 2): is the same server as quorum.masters[0]: each may be given once`},
+		{"twice by case and port", "mode: quorum\nquorum:\n  masters:\n  - Redis-A\n  - b\n  - redis-a.:6379\n", `quorum.masters[2] "redis-a.:6379" (line 6): is the same server as quorum.masters[0] (Redis-A): each may be given once`},
+		{"twice by address", "mode: quorum\nquorum:\n  masters:\n  - '[::1]:1'\n  - b\n  - address: '[0:0::1]:1'\n", `quorum.masters[2] "[0:0::1]:1" (line 6): is the same server as quorum.masters[0] ([::1]:1): each may be given once`},
+		{"twice by loopback", "mode: quorum\nquorum: {masters: [localhost, b, '127.0.0.1:6379']}\n", `quorum.masters[2] "127.0.0.1:6379" (line 2): is the same server as quorum.masters[0] (localhost): each may be given once`},
 		{"comma", "mode: quorum\nquorum: {masters: [a, b, 'c:1,d:2']}", `quorum.masters[2] "c:1,d:2" (line 2): must be one address, without a comma: several are written as a list`},
 		{"single with several", "mode: single\nsingle: {address: 'a:1,b:2'}", `single.address "a:1,b:2" (line 2): must be one address, without a comma: several are written as a list`},
 		{"single with a list", "mode: single\nsingle: {address: [a, b]}", "single.address (line 2): must be one value"},
@@ -106,7 +127,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"none of them", "mode: single\nsingle: {username: u}", "single (line 2): has no address: needs exactly one of address, sentinel and cluster"},
 		{"sentinel without name", "mode: single\nsingle: {sentinel: {addresses: [s]}}", "single.sentinel.master (line 2): is missing: give the name under which the Sentinels know the primary"},
 		{"sentinel without addresses", "mode: single\nsingle: {sentinel: {master: m}}", "single.sentinel.addresses (line 2): is missing: give the addresses of the Sentinels"},
-		{"cluster database", "mode: single\nsingle: {cluster: {addresses: [a, 'a:6379']}}\ndb: 3", `single.cluster.addresses[1] "a:6379" (line 2): is the same server as single.cluster.addresses[0]: each may be given once` + "\n" +
+		{"cluster database", "mode: single\nsingle: {cluster: {addresses: [a, 'a:6379']}}\ndb: 3", `single.cluster.addresses[1] "a:6379" (line 2): is the same server as single.cluster.addresses[0] (a): each may be given once` + "\n" +
 			`db "3" (line 3): must be 0 with single.cluster: a Cluster has no other database`},
 		{"other section is checked", one + "quorum: {masters: [a]}", `quorum.masters "1" (line 3): must be at least 3, of which one may fail; for one server use mode single`},
 
@@ -171,6 +192,11 @@ func TestAcceptedFiles(t *testing.T) {
 		"cluster":        "mode: single\nsingle: {cluster: {addresses: [a:1, b]}}",
 		"other's files":  one + "quorum: {masters: [a, b, {address: c, password_file: no-such-file}]}",
 		"numbers as is":  one + "id: 007\npassword: 0x1F",
+		"one guard":      one + "guards_off: Clock",
+		"guards":         one + "guards_off: restart, clock",
+		"list of guards": one + "guards_off: [restart, no-record]",
+		"no guards off":  one + "guards_off: [none]",
+		"equal max_ttl":  one + "ttl: 3s\nmax_ttl: 3s",
 		"zero max_term":  one + "max_term: 0s",
 		"smallest ttl":   one + "ttl: 50ms",
 		"renew at limit": one + "ttl: 3s\nrenew: 1s\nstep_down: 1s\ntimeout: 1499ms",
@@ -199,6 +225,10 @@ password: |
   line
 tls: {insecure: true}
 ttl: 1m30s
+max_ttl: 2m
+guards_off: [clock, restart]
+assume_new: true
+replica_acks: 2
 renew: 1s
 step_down: 2s
 grace: 0s
@@ -216,7 +246,7 @@ retention: 48h
 		}}}},
 		Single: Single{Sentinel: Sentinel{Master: "m", Addresses: []string{"x"}, Username: "su", Password: "sp"}},
 		Access: Access{Username: "v", Password: "line", TLS: TLS{Insecure: new(true)}},
-		TTL:    90 * time.Second, Renew: time.Second, StepDown: 2 * time.Second, Grace: -1, MaxTerm: time.Hour,
+		TTL:    90 * time.Second, MaxTTL: 2 * time.Minute, GuardsOff: election.RestartGuard | election.ClockGuard, AssumeNew: true, ReplicaAcks: 2, Renew: time.Second, StepDown: 2 * time.Second, Grace: -1, MaxTerm: time.Hour,
 		Timeout: 500 * time.Millisecond, DialTimeout: 100 * time.Millisecond, Prefix: "p", Retention: 48 * time.Hour,
 	}
 	if !reflect.DeepEqual(c, want) {
@@ -236,10 +266,10 @@ func TestPrecedence(t *testing.T) {
 	}
 	c = mustLoad(t, Sources{Environ: []string{
 		"INCUMBENT_MODE=Quorum", "INCUMBENT_QUORUM_MASTERS=a:1, b:2,c:3", "INCUMBENT_METADATA=k=v,l=w=x", "INCUMBENT_TLS_ENABLED=TRUE",
-		"INCUMBENT_PASSWORD=pw", "INCUMBENT_SINGLE_CLUSTER_ADDRESSES=x,y",
+		"INCUMBENT_PASSWORD=pw", "INCUMBENT_GUARDS_OFF=clock, Failover", "INCUMBENT_ASSUME_NEW=True", "INCUMBENT_SINGLE_CLUSTER_ADDRESSES=x,y",
 	}})
 	if len(c.Quorum.Masters) != 3 || c.Quorum.Masters[1].Address != "b:2" || c.Metadata["l"] != "w=x" || !c.TLS.on() ||
-		c.Password != "pw" || !slices.Equal(c.Single.Cluster.Addresses, []string{"x", "y"}) {
+		c.Password != "pw" || c.GuardsOff.String() != "failover,clock" || !c.AssumeNew || !slices.Equal(c.Single.Cluster.Addresses, []string{"x", "y"}) {
 		t.Errorf("from variables alone: %v", c)
 	}
 }
@@ -252,7 +282,7 @@ func TestListIsReplacedWhole(t *testing.T) {
 		t.Errorf("got %v", c.Quorum.Masters)
 	}
 	_, err := LoadFrom(Sources{YAML: []byte(file), Environ: []string{"INCUMBENT_QUORUM_MASTERS=x,y,x"}})
-	want := `quorum.masters[2] "x" (INCUMBENT_QUORUM_MASTERS): is the same server as quorum.masters[0]: each may be given once`
+	want := `quorum.masters[2] "x" (INCUMBENT_QUORUM_MASTERS): is the same server as quorum.masters[0] (x): each may be given once`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -308,9 +338,13 @@ func TestFlags(t *testing.T) {
 	set.SetOutput(io.Discard)
 	given := RegisterFlags(set)
 	noErr(t, set.Parse([]string{
-		"--mode=quorum", "--quorum-masters", "a", "-quorum-masters=b,c", "--tls-enabled", "--ttl", "3s", "--ttl=4s", "--metadata=a=b", "rest",
+		"--mode=quorum", "--quorum-masters", "a", "-quorum-masters=b,c", "--tls-enabled", "--ttl", "3s", "--ttl=4s", "--metadata=a=b",
+		"--guards-off=clock", "--guards-off", "restart", "--assume-new", "--replica-acks=1", "rest",
 	}))
 	c := mustLoad(t, Sources{Flags: given})
+	if c.GuardsOff != election.ClockGuard|election.RestartGuard || !c.AssumeNew || c.ReplicaAcks != 1 {
+		t.Errorf("guards: %v", c)
+	}
 	if len(c.Quorum.Masters) != 3 || !c.TLS.on() || c.TTL != 4*time.Second || c.Metadata["a"] != "b" || set.Arg(0) != "rest" {
 		t.Errorf("got %v", c)
 	}
@@ -399,12 +433,14 @@ func TestFieldErrorCanBeFound(t *testing.T) {
 func TestConfigMadeInCode(t *testing.T) {
 	c := Default()
 	c.Mode, c.Quorum.Masters = "Quorum", []Master{{Address: "a"}, {Address: "b,c"}, {Address: "d"}}
-	c.TTL, c.Timeout, c.DB = -time.Second, -1, -1
+	c.TTL, c.Timeout, c.DB, c.GuardsOff, c.ReplicaAcks = -time.Second, -1, -1, 1<<7, -1
 	want := strings.Join([]string{
 		`mode "Quorum": must be "single" or "quorum"`,
 		`db "-1": must be 0 or more`,
 		`quorum.masters[1] "b,c": must be one address, without a comma: several are written as a list`,
 		`ttl "-1s": must be at least 50ms`,
+		`guards_off "128": has bits that are no guard's`,
+		`replica_acks "-1": must not be negative`,
 	}, "\n")
 	if got := errorText(c.Validate()); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

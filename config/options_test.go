@@ -142,6 +142,11 @@ func TestWarnings(t *testing.T) {
 			t.Errorf("no warning %q in\n%s", want, got)
 		}
 	}
+	c, err = parseText(one + "guards_off: [clock, restart]\nassume_new: true")
+	noErr(t, err)
+	if got := c.Warnings(); len(got) != 2 || !strings.HasPrefix(got[0], "guards_off: restart,clock: ") || !strings.HasPrefix(got[1], "assume_new: ") {
+		t.Errorf("got %q", got)
+	}
 	c, err = parseText(three)
 	noErr(t, err)
 	if got := c.Warnings(); len(got) != 0 {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"incumbent/election"
 )
 
 // assign writes a value, given as text, where at points to. It returns the rule
@@ -25,19 +27,19 @@ func assign(key string, at any, text, dir string) (rule string) {
 		*p = Secret(text)
 	case *time.Duration:
 		return assignDuration(key, p, text)
+	case *bool:
+		return assignBool(p, text)
 	case **bool:
-		switch strings.ToLower(text) {
-		case "true", "false":
-			*p = new(strings.EqualFold(text, "true"))
-		default:
-			return "must be true or false"
-		}
+		*p = new(bool)
+		return assignBool(*p, text)
 	case *int:
 		n, err := strconv.ParseInt(text, 10, 32)
 		if err != nil || n < 0 {
 			return "must be a whole number, 0 or more"
 		}
 		*p = int(n)
+	case *election.StoreGuards:
+		return assignGuards(p, text)
 	case *[]string:
 		*p = split(text)
 	case *[]Master:
@@ -59,6 +61,18 @@ func assignMode(p *Mode, text string) string {
 		return modeRule
 	}
 	*p = m
+	return ""
+}
+
+func assignBool(p *bool, text string) string {
+	switch strings.ToLower(text) {
+	case "true":
+		*p = true
+	case "false":
+		*p = false
+	default:
+		return "must be true or false"
+	}
 	return ""
 }
 

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/redis/go-redis/v9"
 
 	"incumbent/election"
-	"incumbent/single"
+	"incumbent/internal/vote"
 )
 
 // probe is the name of the election that a look without a name asks about. It
@@ -22,74 +23,96 @@ const probe = "preflight"
 // password, missing permission, too old, and so on. It writes nothing. ctx and
 // a few timeouts bound it. Without a name permissions on keys are not checked.
 func (cl *Client) Check(ctx context.Context, name string) error {
-	looks, err := cl.lookAt(ctx, name)
+	l, err := cl.lookAt(ctx, name)
 	if err != nil {
 		return err
 	}
-	var errs []error
-	for _, l := range looks {
-		errs = append(errs, l.err)
-	}
-	return errors.Join(append(errs, sameRun(looks))...)
+	return errors.Join(append(l.errs, l.same)...)
 }
 
 // look is Check for Open: it tells what waiting does not cure from the rest.
 func (cl *Client) look(ctx context.Context) (fatal, trouble error) {
-	looks, err := cl.lookAt(ctx, "")
+	l, err := cl.lookAt(ctx, "")
 	if err != nil {
 		return err, nil
 	}
-	if err := sameRun(looks); err != nil {
-		return err, nil
+	if l.same != nil {
+		return l.same, nil
 	}
-	var lasting, all []error
-	for _, l := range looks {
-		if l.lasting() {
-			lasting = append(lasting, l.err)
+	var lasting []error
+	for _, err := range l.errs {
+		if cl.lasts(err) {
+			lasting = append(lasting, err)
 		}
-		all = append(all, l.err)
 	}
-	if left := len(looks) - len(lasting); left < len(looks)/2+1 {
+	if left := len(l.errs) - len(lasting); left < len(l.errs)/2+1 {
 		return errors.Join(lasting...), nil
 	}
-	return nil, errors.Join(all...)
+	return nil, errors.Join(l.errs...)
 }
 
-// A look is what one server showed.
-type look struct {
-	name, run string
-	inQuorum  bool
-	err       error
-}
-
-// lasting says that waiting does not help. Nobody promotes a replica that was
+// lasts says that waiting does not help. Nobody promotes a replica that was
 // given as an independent master; elsewhere a failover may be under way.
-func (l look) lasting() bool {
-	return election.Permanent(l.err) || l.inQuorum && errors.Is(l.err, election.ErrReadOnly)
+func (cl *Client) lasts(err error) bool {
+	return election.Permanent(err) || cl.cfg.Mode == ModeQuorum && errors.Is(err, election.ErrReadOnly)
+}
+
+// looks are what all servers showed.
+type looks struct {
+	errs []error // one for each, nil where all is well
+	same error   // two of them are one server
 }
 
 // lookAt looks at all servers at once.
-func (cl *Client) lookAt(ctx context.Context, name string) ([]look, error) {
-	looks := make([]look, len(cl.clients))
+func (cl *Client) lookAt(ctx context.Context, name string) (looks, error) {
+	masters, err := cl.masters(or(name, probe))
+	if err != nil {
+		return looks{}, err
+	}
+	l := looks{errs: make([]error, len(masters))}
 	var wg sync.WaitGroup
-	for i, c := range cl.clients {
-		store, err := single.New(c, or(name, probe), cl.voteOptions(cl.cfg.Logger))
-		if err != nil {
-			return nil, err
-		}
+	for i, m := range masters {
 		wg.Go(func() {
-			l := &looks[i]
-			l.inQuorum = cl.cfg.Mode == ModeQuorum
-			if l.err = store.Check(ctx); l.err == nil || !isSilent(l.err) {
-				cl.inform(ctx, c, l)
+			err := m.Check(ctx)
+			if err == nil {
+				err = m.Inspect(ctx).Err
 			}
-			if name == "" && errors.Is(l.err, election.ErrNoPermission) {
-				l.err = nil // the user may be allowed the keys of some elections only
+			if !isSilent(err) {
+				err = cl.inform(ctx, cl.clients[i], m.Name, err)
 			}
+			if name == "" && errors.Is(err, election.ErrNoPermission) {
+				err = nil // the user may be allowed the keys of some elections only
+			}
+			l.errs[i] = err
 		})
 	}
 	wg.Wait()
-	return looks, nil
+	if err := vote.Same(masters); err != nil {
+		l.same = fmt.Errorf("quorum.masters: %w", err)
+	}
+	return l, nil
+}
+
+// masters are the servers as the stores of the named election see them.
+func (cl *Client) masters(name string) ([]*vote.Master, error) {
+	keys, err := vote.NewKeys(cl.cfg.Prefix, name)
+	if err != nil {
+		return nil, err
+	}
+	o, err := cl.voteOptions(cl.cfg.Logger, nil).WithDefaults()
+	if err != nil {
+		return nil, err
+	}
+	var masters []*vote.Master
+	for _, c := range cl.clients {
+		m := vote.NewMaster(c, keys)
+		if err := o.Set(m); err != nil {
+			return nil, err
+		}
+		m.Seals = cl.cfg.Mode == ModeQuorum
+		masters = append(masters, m)
+	}
+	return masters, nil
 }
 
 func or(s, otherwise string) string {
@@ -109,41 +132,33 @@ func isSilent(err error) bool {
 	return false
 }
 
-// inform reads what a server says of itself. One that hides it is taken as it is.
-func (cl *Client) inform(ctx context.Context, c redis.UniversalClient, l *look) {
+// inform adds to what is wrong with a server what only the configuration tells:
+// which key to change, and whether it can do what was asked for. A server that
+// hides INFO is taken as it is.
+func (cl *Client) inform(ctx context.Context, c redis.UniversalClient, name string, found error) error {
 	ctx, cancel := context.WithTimeout(ctx, cl.cfg.Timeout)
 	defer cancel()
 	text, err := c.Info(ctx).Result()
 	_, follows := c.(*redis.ClusterClient)
-	l.name = nameOf(c)
+	refuse := func(kind, err error, remedy string) error {
+		return &election.MasterError{Master: name, Op: "check", Kind: kind, Err: err, Remedy: remedy}
+	}
 	if err != nil {
 		if follows && strings.Contains(err.Error(), "cluster support disabled") {
-			l.refuse(election.ErrWrongClient, err, "use single.address for a server that is no Cluster")
+			return refuse(election.ErrWrongClient, err, "use single.address for a server that is no Cluster")
 		}
-		return
+		return found
 	}
 	info := parseInfo(text)
-	l.run = info["run_id"]
-	switch {
-	case info["cluster_enabled"] == "1" && l.inQuorum:
-		l.refuse(election.ErrWrongClient, errors.New("a member of a Cluster"), "a quorum needs independent masters")
-	case info["cluster_enabled"] == "1" && !follows:
-		l.refuse(election.ErrWrongClient, errors.New("a member of a Cluster"), "use single.cluster.addresses")
+	if info["cluster_enabled"] == "1" && !follows && cl.cfg.Mode == ModeSingle {
+		return refuse(election.ErrWrongClient, errors.New("a member of a Cluster"), "use single.cluster.addresses")
 	}
-}
-
-func (l *look) refuse(kind, err error, remedy string) {
-	l.err = &election.MasterError{Master: l.name, Op: "check", Kind: kind, Err: err, Remedy: remedy}
-}
-
-func nameOf(c redis.UniversalClient) string {
-	switch c := c.(type) {
-	case *redis.Client:
-		return c.Options().Addr
-	case *redis.ClusterClient:
-		return fmt.Sprint("cluster", c.Options().Addrs)
+	// A Cluster client asks any of the servers, and they have replicas of their own.
+	n, err := strconv.Atoi(info["connected_slaves"])
+	if want := cl.cfg.ReplicaAcks; found == nil && !follows && err == nil && n < want {
+		return refuse(election.ErrNotReplicated, fmt.Errorf("%d of %d replicas are connected", n, want), "connect replicas, or lower replica_acks")
 	}
-	return fmt.Sprintf("%T", c)
+	return found
 }
 
 func parseInfo(text string) map[string]string {
@@ -154,18 +169,6 @@ func parseInfo(text string) map[string]string {
 		}
 	}
 	return info
-}
-
-// sameRun finds two masters that are one server under two names.
-func sameRun(looks []look) error {
-	seen := map[string]string{}
-	for _, l := range looks {
-		if first := seen[l.run]; l.run != "" && first != "" {
-			return fmt.Errorf("quorum.masters: %s and %s are one server (run_id %s): each may be given once", first, l.name, l.run)
-		}
-		seen[l.run] = l.name
-	}
-	return nil
 }
 
 // oneLineError is an error of many lines in one.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"incumbent/election"
 )
 
 // An item is one value as people may see it.
@@ -60,10 +62,16 @@ func text(at any) string {
 		if *p != 0 {
 			return strconv.Itoa(*p)
 		}
+	case *bool:
+		if *p {
+			return "true"
+		}
 	case **bool:
 		if *p != nil {
 			return strconv.FormatBool(**p)
 		}
+	case *election.StoreGuards:
+		return p.String()
 	case *time.Duration:
 		if *p != 0 {
 			return duration(max(*p, 0))

@@ -85,6 +85,7 @@ func TestPrint(t *testing.T) {
 	want := `mode                        single    line 1 of x.yaml
 id                          "my id"   INCUMBENT_ID
 ttl                         1m30s     line 8 of x.yaml
+max_ttl                     1m30s     default
 renew                       2s        --renew
 step_down                   9s        default
 grace                       0s        line 9 of x.yaml
@@ -92,6 +93,7 @@ timeout                     1s        default
 dial_timeout                750ms     default
 prefix                      incumbent default
 retention                   720h      default
+guards_off                  none      default
 password                    ***       INCUMBENT_PASSWORD
 single.address              a         line 2 of x.yaml
 single.tls.enabled          true      line 2 of x.yaml

@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"incumbent/election"
 )
 
 // A Setting is one thing that can be configured, under three names.
@@ -17,6 +19,8 @@ type Setting struct {
 	Usage string
 	// Bool says that a flag without a value means true.
 	Bool bool
+	// List says that a flag may be repeated, for one more entry each time.
+	List bool
 	// Secret says that its value must not be shown.
 	Secret bool
 }
@@ -46,8 +50,10 @@ func (f field[T]) setting() Setting {
 	switch f.at(&zero).(type) {
 	case *Secret:
 		s.Secret, s.Flag = true, ""
-	case **bool:
+	case *bool, **bool:
 		s.Bool = true
+	case *[]string, *[]Master, *map[string]string, *election.StoreGuards:
+		s.List = true
 	}
 	return s
 }
@@ -63,6 +69,7 @@ var fields = slices.Concat(
 		{"id", "name of this candidate, for people (default host name and process id)", func(c *Config) any { return &c.ID }},
 		{"metadata", "what others are shown with the leader", func(c *Config) any { return &c.Metadata }},
 		{"ttl", "how long a lease lasts without renewal (default 15s)", func(c *Config) any { return &c.TTL }},
+		{"max_ttl", "longest ttl of any candidate, the same for all: how long guards last (default ttl)", func(c *Config) any { return &c.MaxTTL }},
 		{"renew", "longest time between renewals (default ttl/3, the most)", func(c *Config) any { return &c.Renew }},
 		{"step_down", "how long before its deadline a leader stops (default ttl/10)", func(c *Config) any { return &c.StepDown }},
 		{"grace", "how long a stopping leader is still renewed (default ttl; 0s: not at all)", func(c *Config) any { return &c.Grace }},
@@ -71,6 +78,9 @@ var fields = slices.Concat(
 		{"dial_timeout", "bound of making a connection, TLS included (default 3/4 of timeout)", func(c *Config) any { return &c.DialTimeout }},
 		{"prefix", "what all keys start with (default incumbent)", func(c *Config) any { return &c.Prefix }},
 		{"retention", "how long a record outlives its last lease (default 720h)", func(c *Config) any { return &c.Retention }},
+		{"guards_off", "guards of the store to switch off: restart, failover, no-record, early-expiry, clock, or all (default none)", func(c *Config) any { return &c.GuardsOff }},
+		{"assume_new", "do not wait at a master without a record; dangerous where one may come back empty (default false)", func(c *Config) any { return &c.AssumeNew }},
+		{"replica_acks", "replicas that must acknowledge each grant and renewal (default 0)", func(c *Config) any { return &c.ReplicaAcks }},
 		{"db", "number of the database (default 0)", func(c *Config) any { return &c.DB }},
 	},
 	within("", accessFields, func(c *Config) *Access { return &c.Access }),

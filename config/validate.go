@@ -43,6 +43,7 @@ func (c *Config) problems() []*FieldError {
 	k.timing()
 	k.timeouts()
 	k.names()
+	k.guards()
 	return k.found
 }
 
@@ -115,9 +116,15 @@ func (k *checker) sentinel() {
 	k.password("single.sentinel.", s.Password, s.PasswordFile, k.c.Mode == ModeSingle)
 }
 
+// entry is one address of a list as it was given.
+type entry struct {
+	index   int
+	address string
+}
+
 // addresses checks a list, in which nothing may stand twice.
 func (k *checker) addresses(key string, list []string, port string) {
-	seen := map[string]int{}
+	seen := map[string]entry{}
 	for i, a := range list {
 		name := fmt.Sprintf("%s[%d]", key, i)
 		k.distinct(seen, name, a, port, key, i)
@@ -125,17 +132,17 @@ func (k *checker) addresses(key string, list []string, port string) {
 }
 
 // distinct checks one address of a list and that it is not there already.
-func (k *checker) distinct(seen map[string]int, name, address, port, list string, i int) {
+func (k *checker) distinct(seen map[string]entry, name, address, port, list string, i int) {
 	normal := k.address(name, address, port)
 	if normal == "" {
 		return
 	}
 	first, twice := seen[sameServer(normal)]
 	if !twice {
-		seen[sameServer(normal)] = i
+		seen[sameServer(normal)] = entry{i, address}
 		return
 	}
-	k.add(name, show(address), fmt.Sprintf("is the same server as %s[%d]: each may be given once", list, first))
+	k.add(name, show(address), fmt.Sprintf("is the same server as %s[%d] (%s): each may be given once", list, first.index, show(first.address)))
 }
 
 func (k *checker) address(key, value, port string) (normal string) {
@@ -148,7 +155,7 @@ func (k *checker) address(key, value, port string) (normal string) {
 
 func (k *checker) quorum() {
 	masters := k.c.Quorum.Masters
-	seen := map[string]int{}
+	seen := map[string]entry{}
 	for i, m := range masters {
 		name := fmt.Sprintf("quorum.masters[%d]", i)
 		k.distinct(seen, name, m.Address, redisPort, "quorum.masters", i)
@@ -202,6 +209,7 @@ func (k *checker) timing() {
 	if !k.option("ttl", election.Options{TTL: c.TTL}) {
 		return
 	}
+	k.option("max_ttl", election.Options{TTL: c.TTL, MaxTTL: c.MaxTTL})
 	k.option("renew", election.Options{TTL: c.TTL, Renew: c.Renew})
 	k.option("step_down", election.Options{TTL: c.TTL, StepDown: c.StepDown})
 	k.option("max_term", election.Options{TTL: c.TTL, MaxTerm: c.MaxTerm})
@@ -211,6 +219,9 @@ func (k *checker) option(key string, o election.Options) bool {
 	err := o.Validate()
 	var oe *election.OptionError
 	if errors.As(err, &oe) {
+		if oe.Field == "TTL" {
+			key = "ttl" // also where it is max_ttl that is too small
+		}
 		k.add(key, show(fmt.Sprint(oe.Value)), "must be "+oe.Rule)
 	}
 	return err == nil
@@ -244,6 +255,16 @@ func (k *checker) names() {
 	}
 }
 
+func (k *checker) guards() {
+	c := k.c
+	if _, err := (vote.Options{GuardsOff: c.GuardsOff}).WithDefaults(); err != nil {
+		k.add("guards_off", fmt.Sprint(uint8(c.GuardsOff)), ruleOf(err))
+	}
+	if _, err := (vote.Options{ReplicaAcks: c.ReplicaAcks}).WithDefaults(); err != nil {
+		k.add("replica_acks", fmt.Sprint(c.ReplicaAcks), ruleOf(err))
+	}
+}
+
 // ruleOf is the last part of an error, without the value that it quotes.
 func ruleOf(err error) string {
 	text := err.Error()
@@ -259,6 +280,12 @@ func (c *Config) Warnings() []string {
 		if t := s.access.TLS; t.on() && isTrue(t.Insecure) {
 			warn("%s: tls.insecure: the certificate is not verified; whoever can reach the network can read passwords and forge leases", s.name)
 		}
+	}
+	if c.GuardsOff != election.NoGuards {
+		warn("guards_off: %s: where a master forgets a lease, a second leader can come in before the first one notices", c.GuardsOff)
+	}
+	if c.AssumeNew {
+		warn("assume_new: where a master comes back empty while this process starts, a second leader can come in; incumbent init does the same once, on purpose")
 	}
 	if c.Mode != ModeQuorum {
 		return out

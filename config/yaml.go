@@ -10,6 +10,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"incumbent/election"
 )
 
 // The limits are far above what the settings of a process need. They keep a
@@ -174,14 +176,39 @@ func (d document) value(key string, at any, n ast.Node) {
 		d.masters(key, p, n)
 	case *map[string]string:
 		d.texted(key, p, n)
-	default:
-		text, ok := scalar(n)
-		if !ok {
-			d.fail(key, "", d.at(n), "must be one value"+refused(n))
-			return
+	case *election.StoreGuards:
+		if _, ok := n.(*ast.SequenceNode); ok {
+			d.guards(key, p, n)
+		} else {
+			d.one(key, at, n)
 		}
-		if rule := assign(key, at, text, d.dir); rule != "" {
-			d.fail(key, shown(key, at, text), d.at(n), rule)
+	default:
+		d.one(key, at, n)
+	}
+}
+
+// one reads one value.
+func (d document) one(key string, at any, n ast.Node) {
+	text, ok := scalar(n)
+	if !ok {
+		d.fail(key, "", d.at(n), "must be one value"+refused(n))
+		return
+	}
+	if rule := assign(key, at, text, d.dir); rule != "" {
+		d.fail(key, shown(key, at, text), d.at(n), rule)
+	}
+}
+
+// guards reads a list of guards.
+func (d document) guards(key string, p *election.StoreGuards, n ast.Node) {
+	items := d.list(key, n)
+	for i, item := range items {
+		name := fmt.Sprintf("%s[%d]", key, i)
+		text, ok := scalar(item)
+		if !ok {
+			d.fail(name, "", d.at(item), "must be one value"+refused(item))
+		} else if rule := addGuard(p, text, len(items)); rule != "" {
+			d.fail(name, show(text), d.at(item), rule)
 		}
 	}
 }

@@ -38,6 +38,10 @@ func TestUsage(t *testing.T) {
 	}{
 		{"", []string{"compare", "version"}},
 		{"conquer", []string{"conquer"}},
+		{"init", []string{"<election>", "incumbent init --help"}},
+		{"init job extra", []string{"extra"}},
+		{"init job --colour red", []string{"--colour"}},
+		{"init job --password hunter2", []string{"--password"}},
 		{"compare extra", []string{"extra"}},
 		{"compare --run 5", []string{"--run", "--runs"}},
 		{"compare --runs five", []string{"--runs", "five"}},
@@ -73,6 +77,8 @@ func TestHelp(t *testing.T) {
 	for args, want := range map[string][]string{
 		"--help":         {"compare", "version", "--quick"},
 		"compare --help": {"Examples:", "incumbent compare --quick", "Exit code:", "--ttl", "single,quorum3,quorum5", "pause-write", "DIR"},
+		"init --help": {"<election>", "Examples:", "incumbent init bridge-health --config incumbent.yaml", "Exit code:", "When not:", "--config=FILE",
+			"INCUMBENT_CONFIG", "--single-address", "--quorum-masters", "--guards-off", "--json"},
 		"version --help": {"versions"},
 	} {
 		code, stdout, stderr := call(t.Context(), strings.Fields(args)...)
