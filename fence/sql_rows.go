@@ -49,8 +49,8 @@ type Rows struct {
 // case counts. Nothing is sent before first use, and db stays the caller's: only
 // Raise uses it.
 //
-// On MySQL, Upsert needs key to be the primary key, and an error if it meets
-// another unique index is only as good as the transaction that it must end.
+// On MySQL an Upsert that meets another unique index of the table has touched
+// that index's row when it notices and fails: one more reason to roll back.
 func NewRows(db *sql.DB, d Dialect, table string, key []string, token string) (*Rows, error) {
 	if db == nil {
 		return nil, errors.New("fence: NewRows: no database")

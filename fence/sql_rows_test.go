@@ -30,8 +30,9 @@ var (
 	rowSet = fence.Columns{"unit": "mm", "level": 12}
 )
 
-func TestRowsStatements(t *testing.T) {
-	pg := map[string]string{
+// What each database is told about the row.
+var (
+	pgRows = map[string]string{
 		"update": `UPDATE "ops"."readings" SET "level" = $1, "unit" = $2, "token" = $3` +
 			` WHERE "bridge" = $4 AND "sensor" = $5 AND COALESCE("token", 0) <= $6 [12 mm 7 3 s1 7]`,
 		"touch": `UPDATE "ops"."readings" SET "token" = $1` +
@@ -43,46 +44,51 @@ func TestRowsStatements(t *testing.T) {
 			` ON CONFLICT ("bridge", "sensor") DO UPDATE SET "level" = EXCLUDED."level", "unit" = EXCLUDED."unit", "token" = EXCLUDED."token"` +
 			` WHERE COALESCE(f."token", 0) <= EXCLUDED."token" [3 s1 12 mm 7]`,
 	}
-	my := map[string]string{
+	myRows = map[string]string{
 		"upsert": "INSERT INTO `ops`.`readings` (`bridge`, `sensor`, `level`, `unit`, `token`) VALUES (?, ?, ?, ?, ?)" +
 			" ON DUPLICATE KEY UPDATE `token` = GREATEST(COALESCE(`token`, 0), ?) [3 s1 12 mm 7 7]",
 		"lock": "SELECT `token` FROM `ops`.`readings` WHERE `bridge` = ? AND `sensor` = ? FOR UPDATE [3 s1]",
 		"update": "UPDATE `ops`.`readings` SET `level` = ?, `unit` = ?, `token` = ?" +
 			" WHERE `bridge` = ? AND `sensor` = ? AND COALESCE(`token`, 0) <= ? [12 mm 7 3 s1 7]",
 	}
-	liteLock := "SELECT `token` FROM `ops`.`readings` WHERE `bridge` = ? AND `sensor` = ? [3 s1]"
-	one := reply{rows: 1}
-	for _, tt := range []struct {
-		name    string
-		d       fence.Dialect
-		do      string
-		replies []reply
-		told    []string
-		want    error // matched by the error; nil for success
-	}{
-		{"update", fence.Postgres, "update", []reply{one}, []string{pg["update"]}, nil},
-		{"update no columns", fence.Postgres, "touch", []reply{one}, []string{pg["touch"]}, nil},
-		{"update fenced", fence.Postgres, "update", []reply{{}, {row: int64(9)}}, []string{pg["update"], pg["lock"]}, election.ErrFenced},
-		{"update of no row", fence.Postgres, "update", []reply{{}, {}}, []string{pg["update"], pg["lock"]}, sql.ErrNoRows},
-		{"update of a row that came between", fence.Postgres, "update", []reply{{}, {row: int64(7)}, one},
-			[]string{pg["update"], pg["lock"], pg["update"]}, nil},
-		{"update that a trigger drops", fence.Postgres, "update", []reply{{}, {row: int64(7)}, {}},
-			[]string{pg["update"], pg["lock"], pg["update"]}, errAny},
-		{"update of many", fence.Postgres, "update", []reply{{rows: 2}}, []string{pg["update"]}, errAny},
-		{"update lost", fence.Postgres, "update", []reply{{err: io.EOF}}, []string{pg["update"]}, io.EOF},
-		{"delete", fence.Postgres, "delete", []reply{one}, []string{pg["delete"]}, nil},
-		{"delete fenced", fence.Postgres, "delete", []reply{{}, {row: int64(8)}}, []string{pg["delete"], pg["lock"]}, election.ErrFenced},
-		{"upsert", fence.Postgres, "upsert", []reply{one}, []string{pg["upsert"]}, nil},
-		{"upsert fenced", fence.Postgres, "upsert", []reply{{}, {row: int64(8)}}, []string{pg["upsert"], pg["lock"]}, election.ErrFenced},
-		{"upsert that a trigger drops", fence.Postgres, "upsert", []reply{{}, {}}, []string{pg["upsert"], pg["lock"]}, errAny},
-		{"mysql same values", fence.MySQL, "update", []reply{{}, {row: "7"}, {}}, []string{my["update"], my["lock"], my["update"]}, nil},
-		{"mysql fenced", fence.MySQL, "update", []reply{{}, {row: "9"}}, []string{my["update"], my["lock"]}, election.ErrFenced},
-		{"mysql upsert", fence.MySQL, "upsert", []reply{{rows: 2}, {row: "7"}, one}, []string{my["upsert"], my["lock"], my["update"]}, nil},
-		{"mysql upsert fenced, found rows", fence.MySQL, "upsert", []reply{{rows: 1}, {row: "9"}},
-			[]string{my["upsert"], my["lock"]}, election.ErrFenced},
-		{"mysql upsert met another index", fence.MySQL, "upsert", []reply{{rows: 2}, {}}, []string{my["upsert"], my["lock"]}, errAny},
-		{"sqlite", fence.SQLite, "update", []reply{{}, {row: int64(9)}}, []string{my["update"], liteLock}, election.ErrFenced},
-	} {
+	liteLock = "SELECT `token` FROM `ops`.`readings` WHERE `bridge` = ? AND `sensor` = ? [3 s1]"
+	one      = reply{rows: 1}
+)
+
+var rowsStatements = []struct {
+	name    string
+	d       fence.Dialect
+	do      string
+	replies []reply
+	told    []string
+	want    error // matched by the error; nil for success
+}{
+	{"update", fence.Postgres, "update", []reply{one}, []string{pgRows["update"]}, nil},
+	{"update no columns", fence.Postgres, "touch", []reply{one}, []string{pgRows["touch"]}, nil},
+	{"update fenced", fence.Postgres, "update", []reply{{}, {row: int64(9)}}, []string{pgRows["update"], pgRows["lock"]}, election.ErrFenced},
+	{"update of no row", fence.Postgres, "update", []reply{{}, {}}, []string{pgRows["update"], pgRows["lock"]}, sql.ErrNoRows},
+	{"update of a row that came between", fence.Postgres, "update", []reply{{}, {row: int64(7)}, one},
+		[]string{pgRows["update"], pgRows["lock"], pgRows["update"]}, nil},
+	{"update that a trigger drops", fence.Postgres, "update", []reply{{}, {row: int64(7)}, {}},
+		[]string{pgRows["update"], pgRows["lock"], pgRows["update"]}, errAny},
+	{"update of many", fence.Postgres, "update", []reply{{rows: 2}}, []string{pgRows["update"]}, errAny},
+	{"update lost", fence.Postgres, "update", []reply{{err: io.EOF}}, []string{pgRows["update"]}, io.EOF},
+	{"delete", fence.Postgres, "delete", []reply{one}, []string{pgRows["delete"]}, nil},
+	{"delete fenced", fence.Postgres, "delete", []reply{{}, {row: int64(8)}}, []string{pgRows["delete"], pgRows["lock"]}, election.ErrFenced},
+	{"upsert", fence.Postgres, "upsert", []reply{one}, []string{pgRows["upsert"]}, nil},
+	{"upsert fenced", fence.Postgres, "upsert", []reply{{}, {row: int64(8)}}, []string{pgRows["upsert"], pgRows["lock"]}, election.ErrFenced},
+	{"upsert that a trigger drops", fence.Postgres, "upsert", []reply{{}, {}}, []string{pgRows["upsert"], pgRows["lock"]}, errAny},
+	{"mysql same values", fence.MySQL, "update", []reply{{}, {row: "7"}, {}}, []string{myRows["update"], myRows["lock"], myRows["update"]}, nil},
+	{"mysql fenced", fence.MySQL, "update", []reply{{}, {row: "9"}}, []string{myRows["update"], myRows["lock"]}, election.ErrFenced},
+	{"mysql upsert", fence.MySQL, "upsert", []reply{{rows: 2}, {row: "7"}, one}, []string{myRows["upsert"], myRows["lock"], myRows["update"]}, nil},
+	{"mysql upsert fenced, found rows", fence.MySQL, "upsert", []reply{{rows: 1}, {row: "9"}},
+		[]string{myRows["upsert"], myRows["lock"]}, election.ErrFenced},
+	{"mysql upsert met another index", fence.MySQL, "upsert", []reply{{rows: 2}, {}}, []string{myRows["upsert"], myRows["lock"]}, errAny},
+	{"sqlite", fence.SQLite, "update", []reply{{}, {row: int64(9)}}, []string{myRows["update"], liteLock}, election.ErrFenced},
+}
+
+func TestRowsStatements(t *testing.T) {
+	for _, tt := range rowsStatements {
 		t.Run(tt.name, func(t *testing.T) {
 			f := &fakeSQL{replies: tt.replies}
 			r, tx := newRows(t, f, tt.d)
@@ -156,7 +162,7 @@ func TestRowsRaiseStatements(t *testing.T) {
 	check(t, r.Raise(t.Context(), 7, fence.Columns{"bridge": 3}))
 	f.told(t, "BEGIN",
 		"UPDATE `readings` SET `token` = ? WHERE `bridge` = ? AND COALESCE(`token`, 0) < ? [7 3 7]",
-		"SELECT MAX(`token`) FROM `readings` WHERE `bridge` = ? LOCK IN SHARE MODE [3]",
+		"SELECT MAX(`token`) FROM `readings` WHERE `bridge` = ? [3]",
 		"COMMIT")
 }
 

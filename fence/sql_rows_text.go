@@ -140,16 +140,13 @@ func (r *Rows) raiseText(t election.Token, where Columns) sqlStatement {
 	return b.add(word+" COALESCE(%i, 0) < ", r.token).value(int64(t)).done()
 }
 
-// highestText reads the highest token of the rows that match. PostgreSQL allows
-// no lock beside MAX and needs none, since each statement of the transaction
-// sees what was committed before it; MySQL would look into a snapshot.
+// highestText reads the highest token of the rows that match. It follows the
+// lift in the same transaction and sees all that was committed before it: on
+// PostgreSQL by the level of isolation, on MySQL since a snapshot is taken by the
+// first plain read, which it is.
 func (r *Rows) highestText(where Columns) sqlStatement {
 	b := (&sqlBuilder{d: r.dialect}).add("SELECT MAX(%i) FROM %i", r.token, r.table)
-	r.match(b, where)
-	if r.dialect == MySQL {
-		b.add(" LOCK IN SHARE MODE")
-	}
-	return b.done()
+	return r.match(b, where).done()
 }
 
 // maxShown is how much of a key's value an error shows.
