@@ -164,6 +164,7 @@ func (t *Term) lapse() *Loss {
 	switch {
 	case t.trouble == nil:
 		l.Err = errors.New("no renewal was sent in time")
+	case errors.Is(t.trouble, ErrTooSlow): // the store did confirm
 	case errors.Is(t.trouble, ErrUnreachable), errors.Is(t.trouble, context.DeadlineExceeded):
 		l.Reason = ErrLostContact
 	default:

@@ -131,6 +131,9 @@ func TestR1_LateRenewalDoesNotRevive(t *testing.T) {
 				return
 			}
 			wantIs(t, c.events.last(t, election.RenewFailed).Err, election.ErrTooSlow)
+			if got := term.Loss().Word(); got != "expired" { // not refused: the store did confirm
+				t.Errorf("the loss reads %q", got)
+			}
 			old := term.Token()
 			if again := lead(t, c); again.Token() <= old {
 				t.Errorf("token %d after %d", again.Token(), old)

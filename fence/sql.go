@@ -37,6 +37,11 @@ import (
 // anything after its Check. Acts of one token do not wait for each other, but
 // on SQLite, which has one writer at a time anyway.
 //
+// So a leader that is paused inside of a checked transaction holds up the next
+// one's Raise: nothing stale is written, and nothing new. Let the database end
+// such sessions: idle_in_transaction_session_timeout of PostgreSQL,
+// idle_transaction_timeout of MariaDB, at about the lease's TTL.
+//
 // Check first. On MySQL a Check that follows other writes can deadlock with a
 // Raise and its own term's acts, and on SQLite a transaction that has read
 // before it fails if somebody has written since. Both end in an error, not in a
