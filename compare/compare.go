@@ -40,7 +40,8 @@ func (v Virtual) Play(ctx context.Context, jobs []Job, done func(int, history.Ru
 type Result struct {
 	Plan Plan
 	Lab  string
-	// Cells are those that have runs: modes within faults, as the plan lists them.
+	// Cells are those that have runs: guards within modes within faults, as the
+	// plan lists them.
 	Cells []measure.Cell
 	// Runs is how many were measured, Acts how many acts they saw.
 	Runs, Acts int
@@ -118,7 +119,7 @@ type collector struct {
 }
 
 // key names a job's cell.
-func (j Job) key() string { return j.Fault + "/" + Mode{j.Mode, j.Masters}.String() }
+func (j Job) key() string { return j.Fault + "/" + Mode{j.Mode, j.Masters}.String() + "/" + j.Guards }
 
 // add adds what became of a job. The error is why there is no sense in going on.
 func (c *collector) add(i int, run history.Run, failed error) error {
@@ -150,11 +151,9 @@ func (c *collector) add(i int, run history.Run, failed error) error {
 
 // sum completes the result.
 func (c *collector) sum() *Result {
-	for _, f := range c.result.Plan.Faults {
-		for _, m := range c.result.Plan.Modes {
-			if t := c.cells[Job{Mode: m.Kind, Masters: m.Masters, Fault: f}.key()]; t != nil {
-				c.result.Cells = append(c.result.Cells, t.Cell())
-			}
+	for _, j := range c.result.Plan.cells() {
+		if t := c.cells[j.key()]; t != nil {
+			c.result.Cells = append(c.result.Cells, t.Cell())
 		}
 	}
 	return &c.result

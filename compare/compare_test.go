@@ -46,7 +46,7 @@ func good(j compare.Job, overlap bool) history.Run {
 		second = 190 * time.Millisecond
 	}
 	return history.Run{
-		Seed: j.Seed, Mode: j.Mode, Masters: j.Masters, Fault: j.Fault, Guards: "off", Lab: "fake", Length: time.Second,
+		Seed: j.Seed, Mode: j.Mode, Masters: j.Masters, Fault: j.Fault, Guards: j.Guards, Lab: "fake", Length: time.Second,
 		Events: []history.Event{
 			{At: 1, Actor: "a", Kind: history.TermStarted, Token: 1, Deadline: 200 * time.Millisecond},
 			{At: 180 * time.Millisecond, Actor: "a", N: 1, Kind: history.Fault, Floor: 25 * time.Millisecond},
@@ -101,9 +101,45 @@ func TestRunFindsWhatIsBroken(t *testing.T) {
 	if err != nil || len(r.Broken) != 1 || r.Broken[0].Violation.Rule != measure.BeliefOverlap {
 		t.Fatalf("error %v, broken %+v", err, r.Broken)
 	}
-	want := "incumbent compare --seed 11 --runs 1 --modes quorum5 --faults crash --ttl 1s --candidates 3 --out replay"
+	want := "incumbent compare --seed 11 --runs 1 --modes quorum5 --faults crash --guards on --ttl 1s --candidates 3 --out replay"
 	if got := r.Broken[0].Job.Command(); got != want {
 		t.Errorf("replay with %q, want %q", got, want)
+	}
+}
+
+// TestGuards: those that a plan names, or else both where they matter. What is a
+// broken rule with guards is a result without.
+func TestGuards(t *testing.T) {
+	for _, tt := range []struct {
+		guards []string
+		want   string
+	}{
+		{nil, "crash/on flushall/on flushall/off master-crash/on old-primary/on old-primary/off"},
+		{[]string{"off"}, "crash/off flushall/off master-crash/off old-primary/off"},
+		{[]string{"off", "on"}, "crash/off crash/on flushall/off flushall/on master-crash/off master-crash/on old-primary/off old-primary/on"},
+	} {
+		p := plan()
+		p.Runs, p.Modes, p.Guards = 1, p.Modes[:1], tt.guards
+		p.Faults = []string{"crash", "flushall", "master-crash", "old-primary"}
+		r, err := compare.Run(t.Context(), p, lab{func(j compare.Job) (history.Run, error) { return good(j, j.Fault != "crash"), nil }}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cells, broken []string
+		for _, c := range r.Cells {
+			cells = append(cells, c.Fault+"/"+c.Guards)
+		}
+		if got := strings.Join(cells, " "); got != tt.want || p.Cells() != len(cells) {
+			t.Errorf("%v: cells are %s, want %s", tt.guards, got, tt.want)
+		}
+		for _, b := range r.Broken {
+			broken = append(broken, b.Job.Fault+"/"+b.Job.Guards)
+		}
+		for _, c := range cells {
+			if promised := strings.HasPrefix(c, "master-crash") || c == "flushall/on"; slices.Contains(broken, c) != promised {
+				t.Errorf("%v: broken are %v", tt.guards, broken)
+			}
+		}
 	}
 }
 
@@ -172,6 +208,8 @@ func TestPlanValidate(t *testing.T) {
 		{func(p *compare.Plan) { p.Modes[1] = p.Modes[0] }, "modes: single: must be named once"},
 		{func(p *compare.Plan) { p.Faults[1] = p.Faults[0] }, "faults: pause: must be named once"},
 		{func(p *compare.Plan) { p.Faults[1] = "flood" }, `faults: "flood": must be of resign`},
+		{func(p *compare.Plan) { p.Guards = []string{"on", "none"} }, `guards: "none": must be of on, off`},
+		{func(p *compare.Plan) { p.Guards = []string{"on", "on"} }, "guards: on: must be named once"},
 	} {
 		p := plan()
 		tt.change(&p)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"incumbent/compare/fault"
+	"incumbent/compare/history"
 )
 
 // A Mode is single, or quorum with a number of masters.
@@ -42,8 +43,9 @@ func ParseMode(s string) (Mode, error) {
 	return Mode{"quorum", n}, nil
 }
 
-// A Plan says what to play: every fault in every mode, Runs times. The seeds are
-// Seed, Seed+1 and so on, the same for each cell.
+// A Plan says what to play: every fault in every mode, with guards of the store on,
+// off or both, Runs times. The seeds are Seed, Seed+1 and so on, the same for each
+// cell.
 type Plan struct {
 	Seed uint64
 	// Runs is how many runs a cell has.
@@ -53,6 +55,9 @@ type Plan struct {
 	// Modes and Faults have no doubles.
 	Modes  []Mode
 	Faults []string
+	// Guards are those to play with: on, off or both. None means both for faults
+	// that can put two leaders side by side, and on for others.
+	Guards []string
 	// Candidates is how many take part.
 	Candidates int
 }
@@ -105,11 +110,48 @@ func (p Plan) Validate() error {
 			return &FieldError{"faults", f, "must be named once"}
 		}
 	}
+	return p.validateGuards()
+}
+
+func (p Plan) validateGuards() error {
+	for i, g := range p.Guards {
+		if g != history.GuardsOn && g != history.GuardsOff {
+			return &FieldError{"guards", strconv.Quote(g), "must be of on, off"}
+		}
+		if slices.Contains(p.Guards[:i], g) {
+			return &FieldError{"guards", g, "must be named once"}
+		}
+	}
 	return nil
 }
 
+// guardsOf lists the guards that a fault is played with.
+func (p Plan) guardsOf(name string) []string {
+	if len(p.Guards) > 0 {
+		return p.Guards
+	}
+	if f, err := fault.ByName(name); err == nil && f.Danger != fault.Harmless {
+		return []string{history.GuardsOn, history.GuardsOff}
+	}
+	return []string{history.GuardsOn}
+}
+
 // Cells is how many cells there are.
-func (p Plan) Cells() int { return len(p.Modes) * len(p.Faults) }
+func (p Plan) Cells() int { return len(p.cells()) }
+
+// cells lists a job for each cell, with the first seed, in the order of tables:
+// guards within modes within faults.
+func (p Plan) cells() []Job {
+	var list []Job
+	for _, f := range p.Faults {
+		for _, m := range p.Modes {
+			for _, g := range p.guardsOf(f) {
+				list = append(list, Job{p.Seed, m.Kind, m.Masters, f, g, p.TTL, p.Candidates})
+			}
+		}
+	}
+	return list
+}
 
 // A Job is one run.
 type Job struct {
@@ -117,6 +159,7 @@ type Job struct {
 	Mode       string
 	Masters    int
 	Fault      string
+	Guards     string
 	TTL        time.Duration
 	Candidates int
 }
@@ -124,12 +167,12 @@ type Job struct {
 // Jobs lists all runs, those of one seed together: whoever stops early has about
 // the same number of each cell.
 func (p Plan) Jobs() []Job {
-	jobs := make([]Job, 0, p.Runs*p.Cells())
+	cells := p.cells()
+	jobs := make([]Job, 0, p.Runs*len(cells))
 	for i := range p.Runs {
-		for _, f := range p.Faults {
-			for _, m := range p.Modes {
-				jobs = append(jobs, Job{p.Seed + uint64(i), m.Kind, m.Masters, f, p.TTL, p.Candidates})
-			}
+		for _, j := range cells {
+			j.Seed += uint64(i)
+			jobs = append(jobs, j)
 		}
 	}
 	return jobs
@@ -137,6 +180,6 @@ func (p Plan) Jobs() []Job {
 
 // Command is what plays one job again.
 func (j Job) Command() string {
-	return fmt.Sprintf("incumbent compare --seed %d --runs 1 --modes %s --faults %s --ttl %s --candidates %d --out replay",
-		j.Seed, Mode{j.Mode, j.Masters}, j.Fault, j.TTL, j.Candidates)
+	return fmt.Sprintf("incumbent compare --seed %d --runs 1 --modes %s --faults %s --guards %s --ttl %s --candidates %d --out replay",
+		j.Seed, Mode{j.Mode, j.Masters}, j.Fault, j.Guards, j.TTL, j.Candidates)
 }

@@ -42,7 +42,7 @@ func TestBuiltBinary(t *testing.T) {
 // run is done.
 func TestInterrupt(t *testing.T) {
 	dir := t.TempDir()
-	cmd := exec.Command(build(t), "compare", "--runs", "100000", "--out", dir)
+	cmd := exec.Command(build(t), "compare", "--faults", "leader", "--runs", "100000", "--out", dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout

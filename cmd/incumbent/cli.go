@@ -7,21 +7,21 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
-
-	"incumbent/compare/fault"
 )
 
 // Exit codes.
 const (
 	exitOK          = 0
 	exitFailed      = 1   // a rule was broken, or something could not be done
-	exitUsage       = 2   // the command line is wrong
+	exitUsage       = 2   // the command line or the configuration is wrong
+	exitHeld        = 3   // somebody holds the lease
 	exitInterrupted = 130 // as a shell reports it
 )
 
 // cli is the command line.
 type cli struct {
 	Compare compareCommand `cmd:"" help:"Play the same faults to every mode of election, and print what happened."`
+	Init    initCommand    `cmd:"" help:"Say once that nobody can be leading, so that the first election ever does not wait."`
 	Version versionCommand `cmd:"" help:"Print the versions of this program and of what it measures with."`
 	Worker  workerCommand  `cmd:"" hidden:"" help:"Play runs for another process of this program."`
 }
@@ -39,12 +39,13 @@ type streams struct {
 // run is the program: it parses args, does what they say, and returns the exit
 // code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
-	var c cli
+	c := cli{Init: initCommand{settings: newSettings()}}
 	parser, err := kong.New(&c,
 		kong.Name("incumbent"), kong.Description(description), kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(exited(code)) }), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Vars{"faults": strings.Join(fault.Names(), ","), "default_modes": defaultModes})
+		kong.ExplicitGroups([]kong.Group{{Key: settingsGroup, Title: "Settings, as in the file:"}}),
+		kong.Vars{"default_faults": defaultFaults, "default_modes": defaultModes})
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "incumbent: %v\n", err)
 		return exitFailed
@@ -75,8 +76,8 @@ type exited int
 
 // subcommand is the one that args begin with, for the help that has its flags.
 func subcommand(args []string) string {
-	if len(args) > 0 && args[0] == "compare" {
-		return " compare"
+	if len(args) > 0 && (args[0] == "compare" || args[0] == "init") {
+		return " " + args[0]
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,8 +22,9 @@ import (
 // compareCommand is "incumbent compare".
 type compareCommand struct {
 	Modes      []string      `default:"${default_modes}" placeholder:"MODE" help:"Modes to compare: single, quorum3, quorum5 and so on up to quorum9 (default: ${default})."`
-	Faults     []string      `default:"${faults}" placeholder:"FAULT" help:"Faults to play (default: ${default})."`
-	Runs       *int          `placeholder:"N" help:"Runs of each fault in each mode (default: 300, with --quick 100)."`
+	Faults     []string      `default:"${default_faults}" placeholder:"FAULT" help:"Faults to play, by name (see below), or leader, store or all of them (default: ${default})."`
+	Guards     []string      `placeholder:"on,off" help:"Guards of the store: on, off or both (default: both where it matters, else on)."`
+	Runs       *int          `placeholder:"N" help:"Runs of each fault in each mode (default: 100, with --quick 25)."`
 	Seed       uint64        `default:"1" help:"First seed; the runs of a cell have this one and those that follow (default: ${default})."`
 	TTL        time.Duration `name:"ttl" default:"2s" help:"How long a lease lasts, from 100ms to 1h (default: ${default})."`
 	Candidates int           `default:"3" help:"How many candidates take part, 2 to 20 (default: ${default})."`
@@ -35,21 +37,38 @@ type compareCommand struct {
 
 // Help is shown below the flags.
 func (compareCommand) Help() string {
-	return `Examples:
+	return aboutFaults() + `
+Examples:
   incumbent compare --quick
   incumbent compare --faults pause-write --runs 1000 --out results
   incumbent compare --modes single,quorum3 --ttl 15s --seed 7
-  go tool -modfile=tools/go.mod benchstat -col /mode -row /fault results/results.txt
+  incumbent compare --faults store --guards on --runs 2000     evidence for the guards
+  go tool -modfile=tools/go.mod benchstat -col /mode -row /fault,/guards results/results.txt
 
 Exit code: 0 all is well; 1 a rule was broken or a run failed (the seed and the command that
 replays it are printed); 2 wrong usage; 130 interrupted, after what there was has been written.`
 }
 
-// Runs of a cell. Two cores play about 250 runs a second, so that a default
-// comparison of 15 cells takes 20 seconds, and a quick one six.
+// aboutFaults lists all faults, and what they do.
+func aboutFaults() string {
+	var b strings.Builder
+	for _, group := range []string{fault.Leader, fault.Store} {
+		fmt.Fprintf(&b, "Faults of the %s:\n", group)
+		for _, f := range fault.All() {
+			if f.Store == (group == fault.Store) {
+				fmt.Fprintf(&b, "  %-17s %s\n", f.Name, f.About)
+			}
+		}
+	}
+	return b.String()
+}
+
+// Runs of a cell. Two cores play about 200 runs a second of faults of the leader, and
+// 100 of those of the store, so that a default comparison of 45 cells takes 45
+// seconds, and a quick one twelve.
 const (
-	defaultRuns = 300
-	quickRuns   = 100
+	defaultRuns = 100
+	quickRuns   = 25
 )
 
 // Run plays the comparison.
@@ -72,7 +91,7 @@ func (c *compareCommand) Run(ctx context.Context, s streams, code *int) error {
 
 // plan makes a plan of the flags. The error begins with the flag.
 func (c *compareCommand) plan() (compare.Plan, error) {
-	p := compare.Plan{Seed: c.Seed, Runs: defaultRuns, TTL: c.TTL, Faults: c.Faults, Candidates: c.Candidates}
+	p := compare.Plan{Seed: c.Seed, Runs: defaultRuns, TTL: c.TTL, Faults: fault.Expand(c.Faults), Guards: c.Guards, Candidates: c.Candidates}
 	if c.Quick {
 		p.Runs = quickRuns
 	}
@@ -125,8 +144,13 @@ func (c *compareCommand) play(ctx context.Context, s streams, plan compare.Plan,
 	return exitCode(result), c.report(s, result, dir)
 }
 
-// defaultModes are those that are compared when no others are asked for.
-const defaultModes = "single,quorum3,quorum5"
+// defaultModes and defaultFaults are those that are compared when no others are
+// asked for: of the faults of the store some that are told apart by their guards,
+// and one that no guard helps against.
+const (
+	defaultModes  = "single,quorum3,quorum5"
+	defaultFaults = "leader,restart-empty,failover,flushall,clock-jump,old-primary"
+)
 
 const maxWorkers = 256
 
@@ -172,7 +196,7 @@ func (c *compareCommand) next(r *compare.Result) string {
 	case len(r.Failed) > 0:
 		return "Next: " + r.Failed[0].Job.Command()
 	case c.Out != "":
-		return fmt.Sprintf("Written to %s.\nNext: %s -col /mode -row /fault %s", c.Out, benchstat, filepath.Join(c.Out, report.ResultsFile))
+		return fmt.Sprintf("Written to %s.\nNext: %s -col /mode -row /fault,/guards %s", c.Out, benchstat, filepath.Join(c.Out, report.ResultsFile))
 	}
 	return "Next: " + c.again(r.Plan)
 }
@@ -188,6 +212,16 @@ func self() string {
 	return "incumbent"
 }
 
+// faultsFlag is a short way to name faults.
+func faultsFlag(names []string) string {
+	for _, short := range []string{defaultFaults, fault.Every, fault.Store, fault.Leader} {
+		if slices.Equal(names, fault.Expand(strings.Split(short, ","))) {
+			return short
+		}
+	}
+	return strings.Join(names, ",")
+}
+
 // again is the command that plays a plan with other seeds and keeps the results.
 func (c *compareCommand) again(p compare.Plan) string {
 	var modes []string
@@ -201,7 +235,8 @@ func (c *compareCommand) again(p compare.Plan) string {
 		}
 	}
 	add("--modes", strings.Join(modes, ","), defaultModes)
-	add("--faults", strings.Join(p.Faults, ","), strings.Join(fault.Names(), ","))
+	add("--faults", faultsFlag(p.Faults), defaultFaults)
+	add("--guards", strings.Join(p.Guards, ","), "")
 	add("--ttl", p.TTL.String(), "2s")
 	add("--candidates", strconv.Itoa(p.Candidates), "3")
 	add("--seed", strconv.FormatUint(p.Seed+uint64(p.Runs), 10), "")

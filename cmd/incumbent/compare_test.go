@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,7 @@ func TestCompare(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Lab virtual, TTL 2s, 3 candidates, 2 runs a cell from seed 1\n", "crash: ", "pause-write: ", "single ", "quorum3 ",
-		"0 of 2", "8 runs in ", "benchstat -col /mode -row /fault " + dir,
+		"0 of 2", "8 runs in ", "benchstat -col /mode -row /fault,/guards " + dir,
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("output lacks %q:\n%s", want, stdout)
@@ -45,9 +46,62 @@ func TestCompare(t *testing.T) {
 		t.Fatalf("summary: %v: %s", err, text)
 	}
 	c := summary.Cells[3]
-	if c.Mode != "quorum" || c.Masters != 3 || c.Fault != "pause-write" || c.Guards != "off" || c.Lab != "virtual" || c.Runs != 2 ||
+	if c.Mode != "quorum" || c.Masters != 3 || c.Fault != "pause-write" || c.Guards != "on" || c.Lab != "virtual" || c.Runs != 2 ||
 		c.Failover.N != 2 || c.Failover.P50 < 1000 || c.StaleAcceptedUnfenced != 2 || c.StaleAcceptedFenced != 0 {
 		t.Errorf("last cell is %+v", c)
+	}
+}
+
+// TestCompareGuards: faults of the store are played with guards on and off, and the
+// table says what came of it.
+func TestCompareGuards(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	args := []string{"compare", "--runs", "12", "--faults", "restart-empty,old-primary,crash", "--modes", "single", "-q", "--out", dir}
+	code, stdout, stderr := call(t.Context(), args...)
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit code %d, error %q, output:\n%s", code, stderr, stdout)
+	}
+	for _, want := range []string{
+		"Faults of the store strike one master", "0 of 12 <= 22%", "of the store rule that out (95 % upper bound 22%)",
+		"What no guard can close", "Without guards two did in ", "60 runs in ",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(stdout), " "), want) {
+			t.Errorf("output lacks %q:\n%s", want, stdout)
+		}
+	}
+	var summary struct{ Cells []measure.Cell }
+	text, err := os.ReadFile(filepath.Join(dir, report.SummaryFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &summary); err != nil || len(summary.Cells) != 5 {
+		t.Fatalf("summary: %v: %s", err, text)
+	}
+	for _, c := range summary.Cells {
+		overlaps := c.Fault == "old-primary" || c.Guards == "off"
+		if overlapped := c.BeliefWindow.N > 0; overlapped != overlaps {
+			t.Errorf("%s, guards %s: overlaps %+v", c.Fault, c.Guards, c.BeliefWindow)
+		}
+	}
+}
+
+func TestCompareExpandsGroups(t *testing.T) {
+	c := compareCommand{Modes: []string{"single"}, Faults: []string{"leader", "del"}, TTL: time.Second, Candidates: 2, Lab: "virtual"}
+	p, err := c.plan()
+	if want := append(fault.Group(fault.Leader), "del"); err != nil || !slices.Equal(p.Faults, want) {
+		t.Errorf("faults are %v, %v", p.Faults, err)
+	}
+	c.Faults = append(c.Faults, "crash")
+	if _, err := c.plan(); err == nil || !strings.Contains(err.Error(), "faults: crash: must be named once") {
+		t.Errorf("error is %v", err)
+	}
+	for name, list := range map[string][]string{
+		"all": fault.Names(), "store": fault.Group(fault.Store), "leader": fault.Group(fault.Leader),
+		defaultFaults: fault.Expand(strings.Split(defaultFaults, ",")), "del,crash": {"del", "crash"},
+	} {
+		if got := faultsFlag(list); got != name {
+			t.Errorf("%v is written as %q, want %q", list, got, name)
+		}
 	}
 }
 
@@ -98,7 +152,7 @@ func (twoLeaders) Name() string { return "planted" }
 func (twoLeaders) Play(_ context.Context, jobs []compare.Job, done func(int, history.Run, error)) error {
 	for i, j := range jobs {
 		done(i, history.Run{
-			Seed: j.Seed, Mode: j.Mode, Masters: j.Masters, Fault: j.Fault, Guards: "off", Lab: "planted", Length: time.Second,
+			Seed: j.Seed, Mode: j.Mode, Masters: j.Masters, Fault: j.Fault, Guards: j.Guards, Lab: "planted", Length: time.Second,
 			Events: []history.Event{
 				{At: 1, Actor: "a", Kind: history.TermStarted, Token: 1, Deadline: time.Second},
 				{At: 2, Actor: "a", N: 1, Kind: history.Fault, Floor: 1},
@@ -125,7 +179,7 @@ func TestPlantedViolation(t *testing.T) {
 	}
 	for _, want := range []string{
 		"BROKEN, seed 41: " + measure.BeliefOverlap,
-		"incumbent compare --seed 41 --runs 1 --modes quorum3 --faults pause --ttl 3s --candidates 4 --out replay",
+		"incumbent compare --seed 41 --runs 1 --modes quorum3 --faults pause --guards on --ttl 3s --candidates 4 --out replay",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("output lacks %q:\n%s", want, out.String())
@@ -147,21 +201,25 @@ func TestExitCode(t *testing.T) {
 }
 
 func TestNext(t *testing.T) {
-	all := compareCommand{Modes: strings.Split(defaultModes, ","), Faults: fault.Names(), Seed: 1, TTL: 2 * time.Second, Candidates: 3, Lab: "virtual", Quick: true}
+	standard := strings.Split(defaultFaults, ",")
+	all := compareCommand{Modes: strings.Split(defaultModes, ","), Faults: standard, Seed: 1, TTL: 2 * time.Second, Candidates: 3, Lab: "virtual", Quick: true}
 	few := compareCommand{Modes: []string{"quorum7"}, Faults: []string{"crash"}, Seed: 5, TTL: time.Second, Candidates: 4, Lab: "virtual", Runs: new(int)}
 	*few.Runs = 1000
+	store := all
+	store.Faults, store.Guards = fault.Group(fault.Store), []string{"on"}
 	kept := few
 	kept.Out = "dir"
-	broken := compare.Result{Broken: []compare.Broken{{Job: compare.Job{Seed: 9, Mode: "single", Masters: 1, Fault: "pause", TTL: time.Second, Candidates: 2}}}}
+	broken := compare.Result{Broken: []compare.Broken{{Job: compare.Job{Seed: 9, Mode: "single", Masters: 1, Fault: "pause", Guards: "off", TTL: time.Second, Candidates: 2}}}}
 	for _, tt := range []struct {
 		c    compareCommand
 		r    compare.Result
 		want string
 	}{
-		{all, compare.Result{}, "Next: " + self() + " compare --seed 101 --out results"},
+		{all, compare.Result{}, "Next: " + self() + " compare --seed 26 --out results"},
+		{store, compare.Result{}, "Next: " + self() + " compare --faults store --guards on --seed 26 --out results"},
 		{few, compare.Result{}, "Next: " + self() + " compare --modes quorum7 --faults crash --ttl 1s --candidates 4 --seed 1005 --runs 1000 --out results"},
-		{kept, compare.Result{}, "Written to dir.\nNext: go tool -modfile=tools/go.mod benchstat -col /mode -row /fault dir/results.txt"},
-		{kept, broken, "Next: incumbent compare --seed 9 --runs 1 --modes single --faults pause --ttl 1s --candidates 2 --out replay"},
+		{kept, compare.Result{}, "Written to dir.\nNext: go tool -modfile=tools/go.mod benchstat -col /mode -row /fault,/guards dir/results.txt"},
+		{kept, broken, "Next: incumbent compare --seed 9 --runs 1 --modes single --faults pause --guards off --ttl 1s --candidates 2 --out replay"},
 	} {
 		var err error
 		if tt.r.Plan, err = tt.c.plan(); err != nil {

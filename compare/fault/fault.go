@@ -8,7 +8,7 @@ import (
 
 // A World is what a lab offers to faults. Arguments are names of candidates. A
 // method returns once the thing has happened, without any lasting effect when it
-// returns an error.
+// returns an error. Faults that strike masters need more: see [StoreWorld].
 type World interface {
 	// Leader is who leads now, by what the candidates themselves report; ""
 	// when nobody does.
@@ -33,22 +33,48 @@ type World interface {
 	Heal(candidate string) error
 }
 
-// A Fault is one way to lose a leader.
+// A Fault is one way to lose a leader, or to make a store forget it.
 type Fault struct {
 	// Name is how tables and flags call it.
 	Name string
 	// About says in one line what happens.
 	About string
-	// Strike makes it happen to w's leader. It returns how to undo it, nil when
-	// there is nothing to undo.
+	// Strike makes it happen to w's leader, or to one of w's masters. It returns
+	// how to undo it, nil when there is nothing to undo.
 	Strike func(w World) (heal func() error, err error)
 	// Releases says that the lease is given back, so that its floor is 0
 	// whatever the store still holds when the fault strikes.
 	Releases bool
-	// Least and Most are for how many TTLs it lasts before it is healed; both 0
-	// when it is not.
+	// Least and Most are for how many TTLs it lasts before it is healed. When both
+	// are 0 it is healed, if that can be, after a successor has had its time.
 	Least, Most float64
+
+	// Store says that it strikes masters and not the leader, so that the guards
+	// of the store matter and the lab must be a [StoreWorld].
+	Store bool
+	// Danger says when it can put two leaders side by side.
+	Danger Danger
+	// Stalls says that a leader may be stopped between its check and its act, so
+	// that the act is late whatever the lease says.
+	Stalls bool
+	// Acks is how many replicas must have acknowledged what a store counts; 0 for
+	// none.
+	Acks int
 }
+
+// Danger says when a fault can make two candidates believe at once that they lead.
+type Danger int
+
+// Dangers, from the least to the greatest.
+const (
+	// Harmless: never. Leases see to that, with and without guards of the store.
+	Harmless Danger = iota
+	// Guarded: only where the guards of the store are off.
+	Guarded
+	// Remaining: whatever the guards do. Only a resource that compares tokens
+	// helps.
+	Remaining
+)
 
 // Length is how long the fault lasts when leases last ttl. random, from 0 to
 // below 1, chooses within the fault's range.
@@ -56,18 +82,50 @@ func (f Fault) Length(ttl time.Duration, random float64) time.Duration {
 	return time.Duration(float64(ttl) * (f.Least + (f.Most-f.Least)*random))
 }
 
-// All lists the faults in the order in which tables show them.
+// All lists the faults in the order in which tables show them: those that strike
+// the leader, then those that strike the store, by their danger.
 func All() []Fault {
-	return []Fault{resign(), crash(), pause(), pauseWrite(), partition()}
+	return []Fault{
+		resign(), crash(), pause(), pauseWrite(), partition(),
+		masterCrash(), masterPartition(), clockBack(), failoverAcks(), oldPrimaryAcks(),
+		restartEmpty(), restartOld(), failover(), failoverTwice(), flushAll(), del(), evict(), clockJump(),
+		oldPrimary(), clockJumpNew(),
+	}
 }
 
+// Groups of faults: those that strike the leader, those that strike the store, and
+// all.
+const (
+	Leader = "leader"
+	Store  = "store"
+	Every  = "all"
+)
+
 // Names lists the names of [All].
-func Names() []string {
-	names := make([]string, 0, len(All()))
+func Names() []string { return Group(Every) }
+
+// Group lists the names of the faults of a group; none if there is no such group.
+func Group(group string) []string {
+	var list []string
 	for _, f := range All() {
-		names = append(names, f.Name)
+		if group == Every || group == Store && f.Store || group == Leader && !f.Store {
+			list = append(list, f.Name)
+		}
 	}
-	return names
+	return list
+}
+
+// Expand replaces groups in a list by the names of their faults.
+func Expand(list []string) []string {
+	var out []string
+	for _, name := range list {
+		if group := Group(name); group != nil {
+			out = append(out, group...)
+			continue
+		}
+		out = append(out, name)
+	}
+	return out
 }
 
 // ByName finds a fault. The error lists those that exist.

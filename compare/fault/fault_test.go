@@ -31,6 +31,8 @@ func (w *world) Thaw(c string) error              { return w.note("thaw", c) }
 func (w *world) Cut(c string) error               { return w.note("cut", c) }
 func (w *world) Heal(c string) error              { return w.note("heal", c) }
 
+// TestStrikeAndHeal: what faults of the leader do. Those of the store are in
+// store_test.go.
 func TestStrikeAndHeal(t *testing.T) {
 	want := map[string][]string{
 		"resign":      {"resign a"},
@@ -39,7 +41,7 @@ func TestStrikeAndHeal(t *testing.T) {
 		"pause-write": {"freeze before write a", "thaw a"},
 		"partition":   {"cut a", "heal a"},
 	}
-	for _, f := range fault.All() {
+	for _, f := range leaderFaults() {
 		w := &world{}
 		heal, err := f.Strike(w)
 		if err != nil {
@@ -56,21 +58,47 @@ func TestStrikeAndHeal(t *testing.T) {
 		if !slices.Equal(w.calls, want[f.Name]) {
 			t.Errorf("%s did %q, want %q", f.Name, w.calls, want[f.Name])
 		}
-		if f.Releases != (f.Name == "resign") {
-			t.Errorf("%s: Releases is %v", f.Name, f.Releases)
+		if f.Releases != (f.Name == "resign") || f.Stalls != strings.HasPrefix(f.Name, "pause") {
+			t.Errorf("%s: Releases is %v, Stalls %v", f.Name, f.Releases, f.Stalls)
 		}
-		if f.About == "" {
-			t.Errorf("%s does not say what it is", f.Name)
+		if f.Danger != fault.Harmless || f.Acks != 0 {
+			t.Errorf("%s: Danger is %v, Acks %d", f.Name, f.Danger, f.Acks)
 		}
 	}
-	if len(want) != len(fault.All()) {
-		t.Errorf("%d faults, tested %d", len(fault.All()), len(want))
+	if len(want) != len(leaderFaults()) {
+		t.Errorf("%d faults, tested %d", len(leaderFaults()), len(want))
+	}
+}
+
+func leaderFaults() []fault.Fault {
+	return slices.DeleteFunc(fault.All(), func(f fault.Fault) bool { return f.Store })
+}
+
+func TestAbout(t *testing.T) {
+	for _, f := range fault.All() {
+		if n := len(f.Name + ": " + f.About); f.About == "" || n > 80 {
+			t.Errorf("%s: its description has %d characters", f.Name, n)
+		}
+	}
+}
+
+func TestGroups(t *testing.T) {
+	leader, store := fault.Group(fault.Leader), fault.Group(fault.Store)
+	if all := slices.Concat(leader, store); len(leader) != 5 || len(store) == 0 || !slices.Equal(all, fault.Names()) {
+		t.Errorf("leader %v, store %v, all %v", leader, store, fault.Names())
+	}
+	if g := fault.Group("flood"); g != nil {
+		t.Errorf("a group that does not exist has %v", g)
+	}
+	want := slices.Concat([]string{"del"}, leader, []string{"flood"})
+	if got := fault.Expand([]string{"del", "leader", "flood"}); !slices.Equal(got, want) {
+		t.Errorf("expanded to %v, want %v", got, want)
 	}
 }
 
 func TestStrikeFails(t *testing.T) {
 	boom := errors.New("boom")
-	for _, f := range fault.All() {
+	for _, f := range leaderFaults() {
 		if _, err := f.Strike(&world{err: boom}); !errors.Is(err, boom) {
 			t.Errorf("%s: error is %v", f.Name, err)
 		}

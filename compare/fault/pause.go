@@ -11,9 +11,9 @@ const (
 // starved container, a debugger.
 func pause() Fault {
 	return Fault{
-		Name:  "pause",
-		About: "the leader's process is frozen for longer than a TTL, then goes on",
-		Least: leastPause, Most: mostPause,
+		Name:   "pause",
+		About:  "the leader's process is frozen for longer than a TTL, then goes on",
+		Stalls: true, Least: leastPause, Most: mostPause,
 		Strike: func(w World) (func() error, error) {
 			leader := w.Leader()
 			return func() error { return w.Thaw(leader) }, w.Freeze(leader)

@@ -63,6 +63,16 @@ type Event struct {
 	Err string `json:"err,omitempty"`
 }
 
+// Virtual is the Lab of runs in which time is simulated: processes stop only where a
+// fault stops them.
+const Virtual = "virtual"
+
+// What a run's Guards can be.
+const (
+	GuardsOn  = "on"
+	GuardsOff = "off"
+)
+
 // A Run is one run of one cell.
 type Run struct {
 	// Seed replays it, where the lab can.
@@ -72,9 +82,9 @@ type Run struct {
 	Masters int    `json:"masters"`
 	// Fault is the name of the fault.
 	Fault string `json:"fault"`
-	// Guards is on, off, or none when the mode has none.
+	// Guards says whether the guards of the store were on.
 	Guards string `json:"guards"`
-	// Lab is virtual, local or remote.
+	// Lab is Virtual, local or remote.
 	Lab string `json:"lab"`
 	// TTL of the leases.
 	TTL time.Duration `json:"ttl_ns"`

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"math"
 	"time"
 
 	"incumbent/compare/history"
@@ -12,18 +13,24 @@ type Cell struct {
 	Mode    string `json:"mode"`
 	Masters int    `json:"masters"`
 	Fault   string `json:"fault"`
-	// Guards is on, off, or none where the mode has none.
+	// Guards says whether the guards of the store were on or off.
 	Guards string `json:"guards"`
 	Lab    string `json:"lab"`
 	// Runs is how many were measured. The n of a quantity is smaller where runs
-	// are not counted, such as those without a successor.
+	// are not counted, such as those without a successor. Kept is how many the
+	// leader outlived: it led all the time.
 	Runs int `json:"runs"`
+	Kept int `json:"leader_kept"`
 
 	Failover      Quantiles `json:"failover_ms"`
 	Overshoot     Quantiles `json:"overshoot_ms"`
 	Leaderless    Quantiles `json:"leaderless_ms"`
 	BeliefOverlap Quantiles `json:"belief_overlap_ms"`
 	ActOverlap    Quantiles `json:"act_overlap_ms"`
+	// The same overlaps without the runs that had none: n says how many had one, and
+	// the others how long those lasted.
+	BeliefWindow Quantiles `json:"belief_window_ms"`
+	ActWindow    Quantiles `json:"act_window_ms"`
 
 	// Stale acts of all runs together.
 	StaleAttempted        int `json:"stale_attempted"`
@@ -43,6 +50,9 @@ func (t *Tally) Add(run history.Run, f Figures) {
 		t.cell = Cell{Mode: run.Mode, Masters: run.Masters, Fault: run.Fault, Guards: run.Guards, Lab: run.Lab}
 	}
 	t.cell.Runs++
+	if f.Kept {
+		t.cell.Kept++
+	}
 	if f.FailedOver {
 		t.failover = append(t.failover, f.Failover)
 		t.overshoot = append(t.overshoot, f.Overshoot)
@@ -63,5 +73,32 @@ func (t *Tally) Cell() Cell {
 	c.Leaderless = QuantilesOf(t.leaderless)
 	c.BeliefOverlap = QuantilesOf(t.bel)
 	c.ActOverlap = QuantilesOf(t.act)
+	c.BeliefWindow = QuantilesOf(above0(t.bel))
+	c.ActWindow = QuantilesOf(above0(t.act))
 	return c
+}
+
+// above0 leaves out what did not happen.
+func above0(all []time.Duration) (some []time.Duration) {
+	for _, d := range all {
+		if d > 0 {
+			some = append(some, d)
+		}
+	}
+	return some
+}
+
+// Promise is what the cell's runs promise.
+func (c Cell) Promise() Promise {
+	return Promises(history.Run{Fault: c.Fault, Guards: c.Guards, Lab: c.Lab})
+}
+
+// UpperBound is the upper end of the one-sided 95 % confidence interval of a
+// share of which n independent runs showed none: 1 - 0.05^(1/n), about 3/n
+// (Clopper and Pearson, 1934). It is 1 without any run.
+func UpperBound(n int) float64 {
+	if n < 1 {
+		return 1
+	}
+	return -math.Expm1(math.Log(0.05) / float64(n))
 }

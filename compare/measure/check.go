@@ -9,18 +9,23 @@ import (
 	"incumbent/compare/history"
 )
 
-// Rules that a history must keep, whatever strikes.
+// Rules that a history must keep: whatever strikes, or where [Promises] says so.
 const (
 	// TokenOrder: each term's token is larger than those of all earlier terms.
 	TokenOrder = "tokens strictly increase"
 	// TokenShared: no two terms have one token, and none has token 0.
 	TokenShared = "one token, one term"
-	// BeliefOverlap: the terms of two candidates are never valid together.
+	// BeliefOverlap: the terms of two candidates are never valid together, where
+	// that is promised.
 	BeliefOverlap = "one leader by belief"
-	// FenceHolds: a resource with a fence takes no stale act.
+	// ActOverlap: no act of an earlier term arrives after a later term began, where
+	// that is promised.
+	ActOverlap = "one leader by its acts"
+	// FenceHolds: a resource with a fence takes no stale act once it has seen an act
+	// of a later term.
 	FenceHolds = "no stale act passes the fence"
-	// RenewalLate: no renewal counts after the term's deadline, or after a later
-	// term began.
+	// RenewalLate: no renewal counts after the term's deadline, nor, where one
+	// leader is promised, after a later term began.
 	RenewalLate = "a late renewal does not count"
 	// EventOrder: a term starts, then renews, then stops, then ends, once each;
 	// its candidate has no other term meanwhile.
@@ -46,13 +51,16 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s: %s at %s: %s", v.Rule, v.Actor, v.At, v.Text)
 }
 
-// Check looks for broken rules, and returns what it found in order of time. A
-// lease must keep all of them under resignation, crash, pause and partition.
+// Check looks for broken rules, and returns what it found in order of time. What is
+// promised depends on the run's fault and guards: see [Promises].
 func Check(run history.Run) []Violation {
 	events := sorted(run)
-	c := &checker{terms: termsOf(events, run.Length), live: map[string]*live{}}
+	terms := termsOf(events, run.Length)
+	c := &checker{promise: Promises(run), terms: terms, live: map[string]*live{}, fence: fence{terms: terms}}
 	c.tokens()
-	c.beliefs()
+	if c.promise.Belief {
+		c.beliefs()
+	}
 	for _, ev := range events {
 		c.event(ev)
 	}
@@ -66,9 +74,11 @@ func byTime(a, b Violation) int {
 }
 
 type checker struct {
-	terms []span
-	live  map[string]*live // each actor's latest term
-	found []Violation
+	promise Promise
+	terms   []span
+	live    map[string]*live // each actor's latest term
+	fence   fence
+	found   []Violation
 }
 
 // live is a term as the events so far tell it.
@@ -160,12 +170,13 @@ func (c *checker) during(t *live, ev history.Event) {
 
 // renewed checks a renewal that counted.
 func (c *checker) renewed(t *live, ev history.Event) {
-	switch later, ok := successor(c.terms, ev); {
+	later, ok := successor(c.terms, ev)
+	switch {
 	case t.ended:
 		c.add(RenewalLate, ev.At, ev.Actor, "term %d is renewed after its end", ev.Token)
 	case ev.At >= t.deadline && t.deadline > 0:
 		c.add(RenewalLate, ev.At, ev.Actor, "term %d is renewed %s after its deadline", ev.Token, ev.At-t.deadline)
-	case ok:
+	case ok && c.promise.Belief:
 		c.add(RenewalLate, ev.At, ev.Actor, "term %d is renewed %s after term %d of %s began",
 			ev.Token, ev.At-later.start, later.token, later.actor)
 	}
@@ -178,8 +189,32 @@ func (c *checker) acted(ev history.Event) {
 		c.add(ActWithoutTerm, ev.At, ev.Actor, "an act under token %d, which it never had", ev.Token)
 		return
 	}
-	if later, stale := successor(c.terms, ev); stale && ev.Fenced {
+	later, stale := successor(c.terms, ev)
+	if stale && c.promise.Acts {
+		c.add(ActOverlap, ev.At, ev.Actor, "an act under token %d arrived %s after term %d of %s began",
+			ev.Token, ev.At-later.start, later.token, later.actor)
+	}
+	if late := c.fence.failed(ev); late && stale {
 		c.add(FenceHolds, ev.At, ev.Actor, "an act under token %d was taken %s after term %d of %s began",
 			ev.Token, ev.At-later.start, later.token, later.actor)
 	}
+}
+
+// fence follows what a resource with a fence has seen.
+type fence struct {
+	terms []span
+	seen  int // terms, up to the latest that has acted
+}
+
+// failed reports whether a resource has taken an act though it had seen one of a
+// later term. A fence knows a term from its first act on: what it takes of earlier
+// ones before comes before all that the later leader does.
+func (f *fence) failed(act history.Event) bool {
+	own := latest(f.terms, act.Actor, act.Token)
+	if own < 0 {
+		return false
+	}
+	late := f.seen > own+1 && f.terms[own].start < f.terms[f.seen-1].start
+	f.seen = max(f.seen, own+1)
+	return late && act.Fenced
 }

@@ -55,6 +55,9 @@ func TestCheckFinds(t *testing.T) {
 		{"the fence takes a stale act", func(e []history.Event) []history.Event {
 			return append(e, acted(4001, "a", 10, true))
 		}, measure.FenceHolds, "token 10 was taken 1.371s after term 11 of b began"},
+		{"a stale act", func(e []history.Event) []history.Event {
+			return append(e, acted(4001, "a", 10, false))
+		}, measure.ActOverlap, "an act under token 10 arrived 1.371s after term 11 of b began"},
 		{"renewed after the deadline", func(e []history.Event) []history.Event {
 			return append(e, started(4400, "c", 9, 4450), renewed(4460, "c", 9, 6000))
 		}, measure.RenewalLate, "renewed 10ms after its deadline"},
@@ -89,11 +92,84 @@ func TestCheckFinds(t *testing.T) {
 			return append(e, acted(100, "c", 10, true))
 		}, measure.ActWithoutTerm, "under token 10, which it never had"},
 	} {
-		found := measure.Check(run(6000, tt.plant(good())...))
+		planted := run(6000, tt.plant(good())...)
+		if tt.rule == measure.ActOverlap {
+			planted.Fault, planted.Lab = "crash", history.Virtual
+		}
+		found := measure.Check(planted)
 		if !slices.ContainsFunc(found, func(v measure.Violation) bool {
 			return v.Rule == tt.rule && strings.Contains(v.String(), tt.text)
 		}) {
 			t.Errorf("%s: no violation of %q with %q in %v", tt.name, tt.rule, tt.text, found)
+		}
+	}
+}
+
+// TestPromises: what is a broken rule in one kind of run is what another one measures.
+func TestPromises(t *testing.T) {
+	split := []history.Event{
+		started(0, "a", 10, 2000), acted(1, "a", 10, true), struck(500, "m", 1500),
+		started(600, "b", 11, 2600), acted(601, "b", 11, true), acted(700, "a", 10, false), renewed(800, "a", 10, 2800),
+		ended(2600, "b", 11), ended(2800, "a", 10),
+	}
+	for _, tt := range []struct {
+		fault, guards, lab string
+		belief, acts       bool
+	}{
+		{"crash", "on", "virtual", true, true},
+		{"crash", "off", "virtual", true, true},
+		{"crash", "on", "local", true, false},
+		{"pause-write", "on", "virtual", true, false},
+		{"master-crash", "off", "virtual", true, true},
+		{"flushall", "on", "virtual", true, true},
+		{"flushall", "off", "virtual", false, false},
+		{"old-primary", "on", "virtual", false, false},
+		{"old-primary", "off", "virtual", false, false},
+		{"unheard-of", "off", "virtual", true, true},
+	} {
+		r := run(3000, split...)
+		r.Fault, r.Guards, r.Lab = tt.fault, tt.guards, tt.lab
+		if got := measure.Promises(r); got != (measure.Promise{Belief: tt.belief, Acts: tt.acts}) {
+			t.Errorf("%+v promises %+v", tt, got)
+		}
+		var rules, want []string
+		for _, v := range measure.Check(r) {
+			rules = append(rules, v.Rule)
+		}
+		if tt.belief {
+			want = append(want, measure.BeliefOverlap)
+		}
+		if tt.acts {
+			want = append(want, measure.ActOverlap)
+		}
+		if tt.belief {
+			want = append(want, measure.RenewalLate)
+		}
+		if !slices.Equal(rules, want) {
+			t.Errorf("%+v: broken are %q, want %q", tt, rules, want)
+		}
+	}
+}
+
+// TestStrictEverywhere: no guard and no fault excuses these.
+func TestStrictEverywhere(t *testing.T) {
+	for _, tt := range []struct {
+		rule   string
+		events []history.Event
+	}{
+		{measure.TokenOrder, []history.Event{started(0, "a", 10, 2000), ended(100, "a", 10), started(200, "b", 9, 2000)}},
+		{measure.TokenShared, []history.Event{started(0, "a", 10, 2000), ended(100, "a", 10), started(200, "b", 10, 2000)}},
+		{measure.RenewalLate, []history.Event{started(0, "a", 10, 200), renewed(200, "a", 10, 400)}},
+		{measure.FenceHolds, []history.Event{started(0, "a", 10, 2000), started(100, "b", 11, 2000), acted(101, "b", 11, true), acted(102, "a", 10, true)}},
+		{measure.ActWithoutTerm, []history.Event{started(0, "a", 10, 200), checked(200, "a", 10)}},
+		{measure.EventOrder, []history.Event{started(0, "a", 10, 200), started(100, "a", 11, 400)}},
+	} {
+		for _, name := range []string{"old-primary", "flushall"} {
+			r := run(3000, tt.events...)
+			r.Fault, r.Guards = name, "off"
+			if found := measure.Check(r); len(found) != 1 || found[0].Rule != tt.rule {
+				t.Errorf("%s: found %v, want %q", name, found, tt.rule)
+			}
 		}
 	}
 }

@@ -1,15 +1,16 @@
 // Package measure turns histories into figures. What failover latency, a
 // split-brain window or a stale act is stands here and nowhere else.
 //
-// It does not say whether a figure is good, nor does it know which lab or which
-// fault a history came from. Its functions are pure; they never return NaN, and a
-// run in which something did not happen is not counted as one in which it took no
-// time.
+// It does not say whether a figure is good. What a history came from matters in one
+// place only: [Promises] says under which faults, and with which guards, two leaders
+// are ruled out, so that seeing them is a broken rule and not a figure. Functions are
+// pure; they never return NaN, and a run in which something did not happen is not
+// counted as one in which it took no time.
 //
 // # Definitions
 //
 //   - Failover latency: from the fault to the start of the next term. A run
-//     without one is not counted.
+//     without one is not counted. Of several faults in a run the first one counts.
 //   - Floor: the time that the lease still had at the store when the fault struck;
 //     0 for a resignation; in quorum mode the time until so many masters had
 //     expired that a majority was free. Overshoot: failover minus floor, which
@@ -23,7 +24,8 @@
 //   - Stale acts: acts of an earlier term that arrived after a later term had
 //     begun. Attempted: all of them. Accepted, by a resource with and without a
 //     fence. A fence knows a term from its first act on, so a lab's leaders act
-//     as soon as they lead.
+//     as soon as they lead; what it takes of an earlier term before that act comes
+//     before all that the later leader does, and is not counted as accepted.
 //
 // Earlier and later are by the start of terms, not by their tokens: tokens are
 // what is being tested.

@@ -13,6 +13,9 @@ type Figures struct {
 	// mean nothing otherwise.
 	FailedOver bool
 	Failover   time.Duration
+	// Kept says that the term which was valid when the fault struck still was at
+	// the end, and that no other had begun.
+	Kept bool
 	// Overshoot is negative when the lease was released early.
 	Overshoot time.Duration
 	// Leaderless, BeliefOverlap and ActOverlap are 0 when there was none; the
@@ -21,7 +24,7 @@ type Figures struct {
 	BeliefOverlap time.Duration
 	ActOverlap    time.Duration
 	// StaleAttempted counts stale acts, the others those of them that a resource
-	// accepted.
+	// accepted: without a fence, and with one that had seen an act of a later term.
 	StaleAttempted        int
 	StaleAcceptedUnfenced int
 	StaleAcceptedFenced   int
@@ -35,6 +38,7 @@ func Of(run history.Run) Figures {
 	terms := termsOf(events, run.Length)
 	var f Figures
 	f.failover(events, terms)
+	f.Kept = kept(events, terms, run.Length)
 	f.Leaderless = leaderless(events, terms, run.Length)
 	f.BeliefOverlap = beliefOverlap(terms)
 	f.acts(events, terms)
@@ -82,8 +86,8 @@ func latest(terms []span, actor string, token uint64) int {
 	return -1
 }
 
-// fault finds the first fault.
-func fault(events []history.Event) (history.Event, bool) {
+// firstFault finds the first fault.
+func firstFault(events []history.Event) (history.Event, bool) {
 	i := slices.IndexFunc(events, func(ev history.Event) bool { return ev.Kind == history.Fault })
 	if i < 0 {
 		return history.Event{}, false
@@ -93,7 +97,7 @@ func fault(events []history.Event) (history.Event, bool) {
 
 // failover measures from the fault to the start of the next term.
 func (f *Figures) failover(events []history.Event, terms []span) {
-	struck, ok := fault(events)
+	struck, ok := firstFault(events)
 	if !ok {
 		return
 	}
@@ -106,11 +110,21 @@ func (f *Figures) failover(events []history.Event, terms []span) {
 	f.Overshoot = f.Failover - struck.Floor
 }
 
+// kept reports whether the leader outlived the first fault.
+func kept(events []history.Event, terms []span, length time.Duration) bool {
+	struck, ok := firstFault(events)
+	if !ok || len(terms) == 0 {
+		return false
+	}
+	last := terms[len(terms)-1]
+	return last.start < struck.At && last.end >= length
+}
+
 // leaderless is for how long no term was valid, from the fault on; without a fault
 // from the first term on.
 func leaderless(events []history.Event, terms []span, length time.Duration) time.Duration {
 	begin := length
-	if struck, ok := fault(events); ok {
+	if struck, ok := firstFault(events); ok {
 		begin = struck.At
 	} else if len(terms) > 0 {
 		begin = terms[0].start
@@ -140,11 +154,13 @@ func beliefOverlap(terms []span) (longest time.Duration) {
 
 // acts measures what reached the resource.
 func (f *Figures) acts(events []history.Event, terms []span) {
+	guard := fence{terms: terms}
 	for _, ev := range events {
 		if ev.Kind != history.Acted {
 			continue
 		}
 		f.Acts++
+		late := guard.failed(ev)
 		first, stale := successor(terms, ev)
 		if !stale {
 			continue
@@ -154,7 +170,7 @@ func (f *Figures) acts(events []history.Event, terms []span) {
 		if ev.Unfenced {
 			f.StaleAcceptedUnfenced++
 		}
-		if ev.Fenced {
+		if late {
 			f.StaleAcceptedFenced++
 		}
 	}

@@ -1,6 +1,9 @@
 package measure_test
 
 import (
+	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,11 +65,13 @@ func run(length int, events ...history.Event) history.Run {
 	return history.Run{Mode: "single", Masters: 1, Fault: "crash", Guards: "off", Lab: "hand", Length: time.Duration(length) * msec, Events: events}
 }
 
-var figureTests = []struct {
+type figureTest struct {
 	name string
 	run  history.Run
 	want measure.Figures
-}{
+}
+
+var figureTests = []figureTest{
 	{"nothing", run(1000), measure.Figures{Leaderless: 0}},
 	{
 		"nobody ever led after the fault",
@@ -86,8 +91,23 @@ var figureTests = []struct {
 		run(2000, started(0, "a", 1, 2000), struck(500, "a", 0), ended(501, "a", 1), started(503, "b", 2, 2500), acted(504, "a", 1, true)),
 		measure.Figures{
 			FailedOver: true, Failover: 3 * msec, Overshoot: 3 * msec, Leaderless: 2 * msec,
-			ActOverlap: 1 * msec, StaleAttempted: 1, StaleAcceptedUnfenced: 1, StaleAcceptedFenced: 1, Acts: 1,
+			ActOverlap: 1 * msec, StaleAttempted: 1, StaleAcceptedUnfenced: 1, Acts: 1,
 		},
+	},
+	{
+		"split brain: the fence takes what comes before the next leader's first act, and then no more; one that fails does",
+		run(9000, started(0, "a", 1, 2000), struck(500, "a", 1600), renewed(1000, "a", 1, 4000), started(600, "b", 2, 3000),
+			acted(601, "a", 1, true), acted(602, "b", 2, true), acted(700, "a", 1, false), acted(800, "a", 1, true),
+			ended(4000, "a", 1), ended(3000, "b", 2)),
+		measure.Figures{
+			FailedOver: true, Failover: 100 * msec, Overshoot: -1500 * msec, Leaderless: 5000 * msec, BeliefOverlap: 3400 * msec,
+			ActOverlap: 200 * msec, StaleAttempted: 3, StaleAcceptedUnfenced: 3, StaleAcceptedFenced: 1, Acts: 4,
+		},
+	},
+	{
+		"the leader outlives the fault",
+		run(3000, started(0, "a", 1, 2000), renewed(600, "a", 1, 2600), struck(700, "m", 1900), renewed(1200, "a", 1, 3200)),
+		measure.Figures{Kept: true},
 	},
 	{
 		"pause: two stale acts, refused by the fence; the last one counts for the overlap",
@@ -166,20 +186,33 @@ func TestTally(t *testing.T) {
 	if got := tally.Cell(); got != (measure.Cell{}) {
 		t.Errorf("an empty cell is %+v", got)
 	}
-	for _, i := range []int{1, 2, 4} { // no successor, crash, pause
+	for _, name := range []string{"nobody", "crash", "pause", "the leader outlives"} {
+		i := slices.IndexFunc(figureTests, func(f figureTest) bool { return strings.HasPrefix(f.name, name) })
 		tally.Add(figureTests[i].run, measure.Of(figureTests[i].run))
 	}
 	want := measure.Cell{
-		Mode: "single", Masters: 1, Fault: "crash", Guards: "off", Lab: "hand", Runs: 3,
+		Mode: "single", Masters: 1, Fault: "crash", Guards: "off", Lab: "hand", Runs: 4, Kept: 1,
 		Failover:      measure.Quantiles{2, 1010, 1610, 1610, 1610},
 		Overshoot:     measure.Quantiles{2, 10, 10, 10, 10},
-		Leaderless:    measure.Quantiles{3, 30, 3000, 3000, 3000},
-		BeliefOverlap: measure.Quantiles{N: 3},
-		ActOverlap:    measure.Quantiles{3, 0, 1490, 1490, 1490},
+		Leaderless:    measure.Quantiles{4, 10, 3000, 3000, 3000},
+		BeliefOverlap: measure.Quantiles{N: 4},
+		ActOverlap:    measure.Quantiles{4, 0, 1490, 1490, 1490},
+		ActWindow:     measure.Quantiles{1, 1490, 1490, 1490, 1490},
 
 		StaleAttempted: 2, StaleAcceptedUnfenced: 2,
 	}
 	if got := tally.Cell(); got != want {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
+	}
+}
+
+func TestUpperBound(t *testing.T) {
+	for _, tt := range []struct {
+		n    int
+		want float64
+	}{{0, 1}, {-1, 1}, {1, 0.95}, {2, 0.7764}, {100, 0.02951}, {300, 0.009936}, {2000, 0.0014967}} {
+		if got := measure.UpperBound(tt.n); math.Abs(got-tt.want) > tt.want/1000 {
+			t.Errorf("UpperBound(%d) = %v, want %v", tt.n, got, tt.want)
+		}
 	}
 }

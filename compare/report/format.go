@@ -28,6 +28,19 @@ func outOf(count, n int) string {
 	return strconv.Itoa(count)
 }
 
+// share writes a part of n in per cent; "-" for none.
+func share(part, n int) string {
+	if part == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(n))
+}
+
+// percent writes a small share with two significant digits.
+func percent(v float64) string {
+	return strconv.FormatFloat(100*v, 'g', 2, 64) + "%"
+}
+
 // plural is "1 run" or "2 runs".
 func plural(n int, noun string) string {
 	if n == 1 {

@@ -41,38 +41,71 @@ const versions = "incumbent v0.0.0, go1.0"
 
 func plan() compare.Plan {
 	return compare.Plan{
-		Seed: 7, Runs: 200, TTL: 2 * time.Second, Candidates: 3,
-		Modes: []compare.Mode{{Kind: "single", Masters: 1}, {Kind: "quorum", Masters: 3}}, Faults: []string{"resign", "crash", "pause-write"},
+		Seed: 7, Runs: 2000, TTL: 2 * time.Second, Candidates: 3,
+		Modes:  []compare.Mode{{Kind: "single", Masters: 1}, {Kind: "quorum", Masters: 3}},
+		Faults: []string{"resign", "crash", "pause-write", "master-crash", "restart-empty", "old-primary"},
 	}
 }
 
-// result has cells of all sorts: without successors, with and without stale acts.
-func result() *compare.Result {
-	cell := func(mode string, masters int, fault string) measure.Cell {
-		return measure.Cell{
-			Mode: mode, Masters: masters, Fault: fault, Guards: "off", Lab: "virtual", Runs: 200,
-			Failover:   measure.Quantiles{N: 200, P50: 1661.25, P90: 1934.5, P99: 1980, Max: 2002.75},
-			Overshoot:  measure.Quantiles{N: 200, P50: 2.104, P90: 14.25, P99: 20, Max: 21},
-			Leaderless: measure.Quantiles{N: 200, P50: 24.34, P90: 30, P99: 31, Max: 32},
+// cell is one of 2000 runs in which nothing overlapped.
+func cell(mode string, masters int, fault, guards string) measure.Cell {
+	return measure.Cell{
+		Mode: mode, Masters: masters, Fault: fault, Guards: guards, Lab: "virtual", Runs: 2000,
+		Failover:   measure.Quantiles{N: 2000, P50: 1661.25, P90: 1934.5, P99: 1980, Max: 2002.75},
+		Overshoot:  measure.Quantiles{N: 2000, P50: 2.104, P90: 14.25, P99: 20, Max: 21},
+		Leaderless: measure.Quantiles{N: 2000, P50: 24.34, P90: 30, P99: 31, Max: 32},
 
-			BeliefOverlap: measure.Quantiles{N: 200}, ActOverlap: measure.Quantiles{N: 200},
-		}
+		BeliefOverlap: measure.Quantiles{N: 2000}, ActOverlap: measure.Quantiles{N: 2000},
 	}
-	r := &compare.Result{Plan: plan(), Lab: "virtual", Runs: 1000, Acts: 25_000, Took: 12 * time.Second}
-	resign := cell("single", 1, "resign")
-	resign.Failover = measure.Quantiles{N: 200, P50: 0.774, P90: 0.891, P99: 0.99, Max: 1.5}
+}
+
+// overlapping is a cell of which so many runs overlapped for up to max.
+func overlapping(c measure.Cell, n int, longest float64) measure.Cell {
+	c.BeliefWindow = measure.Quantiles{N: n, P50: longest / 2, P90: longest - 2, P99: longest - 1, Max: longest}
+	c.BeliefOverlap = measure.Quantiles{N: 2000, P90: longest / 4, P99: longest - 1, Max: longest}
+	c.ActWindow, c.ActOverlap = c.BeliefWindow, c.BeliefOverlap
+	c.ActWindow.Max--
+	c.StaleAttempted, c.StaleAcceptedUnfenced = 4*n, 4*n
+	return c
+}
+
+// result has cells of all sorts: without successors, with and without overlaps and
+// stale acts.
+func result() *compare.Result {
+	r := &compare.Result{Plan: plan(), Lab: "virtual", Runs: 16_000, Acts: 400_000, Took: 12 * time.Second}
+	resign := cell("single", 1, "resign", "on")
+	resign.Failover = measure.Quantiles{N: 2000, P50: 0.774, P90: 0.891, P99: 0.99, Max: 1.5}
 	resign.Overshoot = resign.Failover
-	crash := cell("single", 1, "crash")
-	nobody := cell("quorum", 3, "crash")
+	nobody := cell("single", 1, "master-crash", "on")
 	nobody.Failover, nobody.Overshoot = measure.Quantiles{}, measure.Quantiles{}
-	paused := cell("single", 1, "pause-write")
-	paused.ActOverlap = measure.Quantiles{N: 200, P50: 1500, P90: 2000, P99: 2400, Max: 2534.9}
-	paused.StaleAttempted, paused.StaleAcceptedUnfenced = 200, 200
-	broken := paused
-	broken.Mode, broken.Masters = "quorum", 3
-	broken.Failover.N = 199
-	broken.BeliefOverlap.Max, broken.StaleAcceptedFenced = 3.25, 2
-	r.Cells = []measure.Cell{resign, crash, nobody, paused, broken}
+	paused := cell("quorum", 3, "pause-write", "on")
+	paused.ActWindow = measure.Quantiles{N: 2000, P50: 1500, P90: 2000, P99: 2400, Max: 2534.9}
+	paused.StaleAttempted, paused.StaleAcceptedUnfenced = 2000, 2000
+	on := cell("quorum", 3, "restart-empty", "on")
+	on.Kept = 511
+	on.Leaderless.P50 = 2727
+	off := overlapping(cell("quorum", 3, "restart-empty", "off"), 1411, 1719.5)
+	off.Kept = 511
+	r.Cells = []measure.Cell{
+		resign, cell("single", 1, "crash", "on"), cell("quorum", 3, "crash", "on"), paused, nobody,
+		on, off, overlapping(cell("single", 1, "old-primary", "on"), 2000, 4510),
+	}
+	return r
+}
+
+// bad is a result in which a guard failed, and a run.
+func bad() *compare.Result {
+	r := result()
+	r.Interrupted = true
+	r.Cells[5] = overlapping(r.Cells[5], 3, 12.5)
+	r.Cells[5].StaleAcceptedFenced = 2
+	job := r.Plan.Jobs()[5]
+	for range 12 {
+		r.Broken = append(r.Broken, compare.Broken{Job: job, Violation: measure.Violation{
+			Rule: measure.BeliefOverlap, At: time.Second, Actor: "candidate-1", Text: "seen",
+		}})
+	}
+	r.Failed = []compare.Failed{{Job: job, Err: errors.New("it died")}}
 	return r
 }
 
@@ -90,22 +123,13 @@ func TestTable(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
-	good := result()
-	good.Cells = good.Cells[:4]
 	calm := result()
-	calm.Cells = calm.Cells[:2]
-	bad := result()
-	bad.Interrupted = true
-	job := bad.Plan.Jobs()[5]
-	for range 12 {
-		bad.Broken = append(bad.Broken, compare.Broken{Job: job, Violation: measure.Violation{
-			Rule: measure.BeliefOverlap, At: time.Second, Actor: "candidate-1", Text: "seen",
-		}})
-	}
-	bad.Failed = []compare.Failed{{Job: job, Err: errors.New("it died")}}
+	calm.Cells = calm.Cells[:3]
+	store := result()
+	store.Cells = store.Cells[5:]
 	none := &compare.Result{Plan: plan(), Interrupted: true}
 	var b bytes.Buffer
-	for _, r := range []*compare.Result{good, calm, bad, none} {
+	for _, r := range []*compare.Result{result(), calm, store, bad(), none} {
 		if err := report.Verdict(&b, r); err != nil {
 			t.Fatal(err)
 		}

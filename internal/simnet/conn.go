@@ -13,6 +13,7 @@ import (
 // A conn is a connection, seen from the host: a [net.Conn].
 type conn struct {
 	link    *link
+	dialed  *Master // under whose address; see [World.Redirect]
 	local   net.Addr
 	streams [2]stream
 	server  *session // the master's end; nil before it accepted and after it hung up
@@ -33,14 +34,14 @@ type conn struct {
 	wakeAt        int64 // the earliest scheduled look at the read deadline; 0: none
 }
 
-// dial connects. w.mu is held.
-func (l *link) dial(ctx context.Context) (net.Conn, error) {
+// dial connects to what is reached under the address of dialed. w.mu is held.
+func (l *link) dial(ctx context.Context, dialed *Master) (net.Conn, error) {
 	w := l.w
 	w.await(l.host, place{label: "dial", link: l.index})
 	if w.closed {
-		return nil, l.opError("dial", net.ErrClosed)
+		return nil, dialed.opError("dial", net.ErrClosed)
 	}
-	c := l.newConn()
+	c := l.newConn(dialed)
 	c.streams[toMaster].send(&segment{kind: kindOpen, key: hashString(0, "open")})
 
 	w.mu.Unlock()
@@ -63,16 +64,17 @@ func (l *link) dial(ctx context.Context) (net.Conn, error) {
 	}
 	if err != nil {
 		c.close()
-		return nil, l.opError("dial", err)
+		return nil, dialed.opError("dial", err)
 	}
 	return c, nil
 }
 
 // newConn returns a connection that is not yet open.
-func (l *link) newConn() *conn {
+func (l *link) newConn(dialed *Master) *conn {
 	l.ports++
 	c := &conn{
 		link:   l,
+		dialed: dialed,
 		local:  &net.TCPAddr{IP: l.host.ip, Port: 10000 + l.ports%50000},
 		opened: make(chan struct{}),
 	}
@@ -125,9 +127,9 @@ func (c *conn) Read(p []byte) (int, error) {
 		w.await(c.link.host, place{label: "read", link: c.link.index})
 		switch {
 		case c.closed:
-			return 0, c.link.opError("read", net.ErrClosed)
+			return 0, c.dialed.opError("read", net.ErrClosed)
 		case c.readDeadline != 0 && w.now() >= c.readDeadline:
-			return 0, c.link.opError("read", os.ErrDeadlineExceeded)
+			return 0, c.dialed.opError("read", os.ErrDeadlineExceeded)
 		case c.read < len(c.received):
 			n := copy(p, c.received[c.read:])
 			if c.read += n; c.read == len(c.received) {
@@ -135,7 +137,7 @@ func (c *conn) Read(p []byte) (int, error) {
 			}
 			return n, nil
 		case c.reset:
-			return 0, c.link.opError("read", syscall.ECONNRESET)
+			return 0, c.dialed.opError("read", syscall.ECONNRESET)
 		case c.end:
 			return 0, io.EOF
 		}
@@ -151,7 +153,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c.writeDeadline != 0 && w.now() >= c.writeDeadline {
-		return 0, c.link.opError("write", os.ErrDeadlineExceeded)
+		return 0, c.dialed.opError("write", os.ErrDeadlineExceeded)
 	}
 	data := append([]byte(nil), p...)
 	key := digest(data)
@@ -160,9 +162,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	}
 	switch {
 	case c.closed:
-		return 0, c.link.opError("write", net.ErrClosed)
+		return 0, c.dialed.opError("write", net.ErrClosed)
 	case c.reset:
-		return 0, c.link.opError("write", syscall.EPIPE)
+		return 0, c.dialed.opError("write", syscall.EPIPE)
 	}
 	if c.prompt && c.shakeHands(data) {
 		return len(p), nil
@@ -183,7 +185,7 @@ func (c *conn) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c.closed {
-		return c.link.opError("close", net.ErrClosed)
+		return c.dialed.opError("close", net.ErrClosed)
 	}
 	c.close()
 	return nil
@@ -252,7 +254,7 @@ func (c *conn) setDeadlines(t time.Time, read, write bool) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c.closed {
-		return c.link.opError("set", net.ErrClosed)
+		return c.dialed.opError("set", net.ErrClosed)
 	}
 	if read && c.readDeadline != ns {
 		c.readDeadline = ns
@@ -271,8 +273,8 @@ func (c *conn) roundDeadline(ns int64) int64 {
 // LocalAddr returns the host's end.
 func (c *conn) LocalAddr() net.Addr { return c.local }
 
-// RemoteAddr returns the master's address.
-func (c *conn) RemoteAddr() net.Addr { return c.link.master.addr }
+// RemoteAddr returns the address that was dialed.
+func (c *conn) RemoteAddr() net.Addr { return c.dialed.addr }
 
 // SyscallConn lets go-redis see whether an idle connection is still good: it
 // peeks at the socket before it takes one from its pool.
@@ -284,7 +286,7 @@ func (c *conn) SyscallConn() (syscall.RawConn, error) {
 		return nil, io.EOF
 	}
 	if c.read < len(c.received) {
-		return nil, c.link.opError("peek", syscall.EEXIST)
+		return nil, c.dialed.opError("peek", syscall.EEXIST)
 	}
 	return idleSocket{}, nil
 }
@@ -296,6 +298,6 @@ func (idleSocket) Control(func(uintptr)) error    { return nil }
 func (idleSocket) Read(func(uintptr) bool) error  { return nil }
 func (idleSocket) Write(func(uintptr) bool) error { return nil }
 
-func (l *link) opError(op string, err error) error {
-	return &net.OpError{Op: op, Net: "tcp", Addr: l.master.addr, Err: err}
+func (m *Master) opError(op string, err error) error {
+	return &net.OpError{Op: op, Net: "tcp", Addr: m.addr, Err: err}
 }

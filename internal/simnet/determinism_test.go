@@ -122,13 +122,13 @@ func (a *actor) ask(ctx context.Context) {
 }
 
 // misfortune strikes at random.
-func misfortune(w *simnet.World, h *history, hosts []string, masters []*simnet.Master, until time.Time) {
+func misfortune(w *simnet.World, h *history, masters []*simnet.Master, until time.Time) {
 	src := w.Source("faults")
 	for time.Now().Before(until) {
 		time.Sleep(src.Until(src.Between(20*time.Millisecond, 300*time.Millisecond)))
 		host := hosts[src.Uint64()%uint64(len(hosts))]
 		m := masters[src.Uint64()%uint64(len(masters))]
-		fault := src.Uint64() % 9
+		fault := src.Uint64() % 10
 		h.add("faults", "%d %s %s", fault, host, m.Name())
 		undo := strike(w, host, m, fault)
 		time.Sleep(src.Until(src.Between(time.Millisecond, 500*time.Millisecond)))
@@ -165,9 +165,30 @@ func strike(w *simnet.World, host string, m *simnet.Master, fault uint64) (undo 
 	case 8:
 		w.Slow(host, m, 40*time.Millisecond)
 		return func() { w.Slow(host, m, 0) }
+	case 9:
+		return promote(w, m)
 	}
 	return func() { w.Heal(host, m) }
 }
+
+// promote lets all hosts reach a replica of m, and then m again with what was
+// written meanwhile.
+func promote(w *simnet.World, m *simnet.Master) (undo func()) {
+	r := w.AddMaster(fmt.Sprint(m.Name(), " at ", time.Now().UnixNano()))
+	r.CopyFrom(m)
+	redirect := func(to *simnet.Master) {
+		for _, host := range hosts {
+			w.Redirect(host, m, to)
+		}
+	}
+	redirect(r)
+	return func() {
+		m.CopyFrom(r)
+		redirect(m)
+	}
+}
+
+var hosts = []string{"a", "b", "c"}
 
 // live returns the history of one world.
 func live(t *testing.T, seed uint64, span time.Duration) string {
@@ -185,7 +206,6 @@ func live(t *testing.T, seed uint64, span time.Duration) string {
 			h.add(c.Host+">"+c.Master, "%q %q", c.Args, c.Reply)
 		})
 		ctx, cancel := context.WithCancel(t.Context())
-		hosts := []string{"a", "b", "c"}
 		var wg sync.WaitGroup
 		for _, name := range hosts {
 			a := &actor{w: w, h: h, name: name, src: w.Source(name), gate: w.Gate(name, "timer")}
@@ -196,7 +216,7 @@ func live(t *testing.T, seed uint64, span time.Duration) string {
 			}
 			wg.Go(func() { a.run(ctx) })
 		}
-		misfortune(w, h, hosts, masters, time.Now().Add(span))
+		misfortune(w, h, masters, time.Now().Add(span))
 		cancel()
 		wg.Wait()
 		w.Close()

@@ -7,10 +7,10 @@
 //
 // It is not TCP: buffers are endless, a write never waits for the peer, and
 // congestion does not exist. It is not a Redis server: blocking commands, and
-// PUBLISH, SUBSCRIBE and INFO inside MULTI, are refused with an error; WAIT
-// always counts no replica; there are no replicas, ACLs or memory limits, though
-// [Master.Intercept] and [Master.InterceptScript] can give their answers. The
-// package knows nothing of elections.
+// PUBLISH, SUBSCRIBE, INFO and WAIT inside MULTI, are refused with an error; WAIT
+// never waits; nothing is replicated, and there are no ACLs or memory limits,
+// though [Master.Intercept] and [Master.InterceptScript] can give their answers.
+// The package knows nothing of elections.
 //
 // A goroutine cannot be stopped between two statements. [World.Freeze] therefore
 // stops a host at its network calls, and at whatever else is made to wait on
@@ -28,6 +28,8 @@
 //	...
 //	w.Cut("host-a", m)                     // black hole, both ways
 //	m.Crash(); m.Restart(true)             // new run_id, empty
+//	r.CopyFrom(m)                          // what a replica has that was in sync until now
+//	w.Redirect("host-a", m, r)             // it is promoted
 //	w.Close()
 //
 // # Wire

@@ -119,10 +119,15 @@ func (m *Master) hookSession(ses *session, cmd string, args []string) bool {
 		if !ses.subscribed() || p.Resp3 {
 			return false
 		}
+	case "WAIT":
+		if !acknowledgeable(args) {
+			return false // which says what is wrong
+		}
+		simulated = !ses.multi
 	case "EXEC":
 		return m.abort(ses)
 	case "EVAL", "EVALSHA", "SCRIPT":
-		return !ses.multi && m.evalCommand(p, cmd, args)
+		return m.evalSession(ses, cmd, args)
 	default:
 		return false
 	}
@@ -157,6 +162,8 @@ func (m *Master) answer(ses *session, cmd string, args []string) bool {
 		m.leave(ses, cmd, args)
 	case "PUBSUB":
 		m.pubsub(p, args)
+	case "WAIT":
+		p.WriteInt(m.acks)
 	default: // XREAD
 		return false
 	}
@@ -185,7 +192,8 @@ func (m *Master) info(sections []string) string {
 		{"server", fmt.Sprintf("# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n"+
 			"run_id:%s\r\ntcp_port:6379\r\nserver_time_usec:%d\r\nuptime_in_seconds:%d\r\nuptime_in_days:%d\r\n",
 			m.runID, now.UnixMicro(), uptime, uptime/86400)},
-		{"replication", "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n"},
+		{"replication", fmt.Sprintf("# Replication\r\nrole:master\r\nconnected_slaves:%d\r\nmaster_replid:%s\r\nmaster_replid2:%s\r\n",
+			m.acks, m.replID, m.replID2)},
 	}
 	var b strings.Builder
 	for _, part := range parts {

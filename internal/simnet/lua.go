@@ -27,21 +27,45 @@ type engine struct {
 	out    bytes.Buffer // and answered here
 }
 
-// engines are passed on between masters and worlds: they are costly to make.
-var engines = sync.Pool{New: func() any { return newEngine() }}
+// engines are passed on between masters and worlds: they are costly to make. A
+// sync.Pool would lose them whenever garbage is collected, and more often still
+// under the race detector.
+var engines struct {
+	mu   sync.Mutex
+	idle []*engine
+}
 
-// maxCompiled is how many scripts an engine remembers before it starts over.
-const maxCompiled = 500
+// maxIdle is how many engines are kept: as many worlds can run at once without
+// making new ones. maxCompiled is how many scripts an engine remembers before it
+// starts over.
+const (
+	maxIdle     = 16
+	maxCompiled = 500
+)
 
 func takeEngine(m *Master) *engine {
-	e := engines.Get().(*engine)
+	engines.mu.Lock()
+	n := len(engines.idle)
+	if n == 0 {
+		engines.mu.Unlock()
+		e := newEngine()
+		e.master = m
+		return e
+	}
+	e := engines.idle[n-1]
+	engines.idle = engines.idle[:n-1]
+	engines.mu.Unlock()
 	e.master = m
 	return e
 }
 
 func (e *engine) giveBack() {
 	e.master, e.peer = nil, nil
-	engines.Put(e)
+	engines.mu.Lock()
+	defer engines.mu.Unlock()
+	if len(engines.idle) < maxIdle {
+		engines.idle = append(engines.idle, e)
+	}
 }
 
 func newEngine() *engine {
@@ -85,6 +109,7 @@ func (e *engine) restrict() {
 	math.RawSetString("random", lua.LNil)
 	math.RawSetString("randomseed", lua.LNil)
 	e.replacePcall()
+	e.replaceMatch()
 	plain := e.globals.RawGetString("tostring")
 	e.globals.RawSetString("tostring", e.state.NewFunction(func(l *lua.LState) int {
 		if n, ok := l.Get(1).(lua.LNumber); ok {

@@ -22,18 +22,23 @@ type Master struct {
 	redis *miniredis.Miniredis
 	clock serverClock
 
-	up    bool
-	boots int
-	runID string
-	since int64 // seconds, by the clock, when it was started
-	hung  bool
-	inbox []*segment // arrived while it hung
+	up      bool
+	boots   int
+	runID   string
+	lines   int    // of replication that it has begun
+	replID  string // of the latest
+	replID2 string // of the line that it was promoted from; zeros if it was not
+	since   int64  // seconds, by the clock, when it was started
+	hung    bool
+	acks    int        // what WAIT answers
+	inbox   []*segment // arrived while it hung
 
 	current     *session // whose command is being executed; nil for Do
 	currentKey  uint64
 	subscribers []*conn
 	scripts     map[string]string // sources by sha
-	loading     bool              // miniredis is told of a script
+	untaught    []string          // sources of which miniredis has not been told
+	loading     bool              // it is told of a script
 	drops       []*drop
 	counts      map[count]int
 
@@ -79,6 +84,7 @@ func (w *World) AddMaster(name string) *Master {
 	m.redis.ClockTTL(true)
 	m.redis.Server().SetPreHook(m.hook)
 	m.boot()
+	m.since -= int64(w.opts.Uptime / time.Second)
 	w.masters = append(w.masters, m)
 	for _, h := range w.hostList {
 		w.link(h, m)
@@ -114,19 +120,36 @@ func (m *Master) RunID() string {
 func (m *Master) boot() {
 	m.up = true
 	m.boots++
+	m.replID2 = noLine
+	m.newLine()
 	m.since = m.clock.at(time.Now()).Unix()
+	m.runID = m.id(uint64(m.boots))
+}
+
+// id makes an identity of m as servers have them.
+func (m *Master) id(n uint64) string {
+	key := mix(hashString(m.w.seed, m.name), n)
 	var id strings.Builder
 	for i := range 3 {
-		key := mix(hashString(m.w.seed, m.name), uint64(m.boots))
 		fmt.Fprintf(&id, "%016x", mix(key, uint64(i)))
 	}
-	m.runID = id.String()[:40]
+	return id.String()[:40]
+}
+
+// noLine is the second identity of a server that never was a replica.
+const noLine = "0000000000000000000000000000000000000000"
+
+// newLine begins a line of replication: what m has written since it became a
+// primary.
+func (m *Master) newLine() {
+	m.lines++
+	m.replID = m.id(1<<32 | uint64(m.lines))
 }
 
 // arrive handles a segment from a host.
 func (m *Master) arrive(c *conn, s *segment) {
 	switch {
-	case !m.up, s.kind != kindOpen && c.server == nil:
+	case !m.up, s.kind != kindOpen && c.server == nil, s.kind == kindOpen && c.link.host.reaches(c.dialed) != m:
 		if s.kind != kindEnd {
 			c.streams[toHost].send(&segment{kind: kindReset, key: mix(s.key, 1)})
 			return

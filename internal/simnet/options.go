@@ -30,6 +30,11 @@ type Options struct {
 	// that direction until the link is healed.
 	Retransmit time.Duration
 
+	// Uptime is how long a master looks to have been up when it is added, in
+	// whole seconds; zero means that it has just started. A restart makes it
+	// zero for every master.
+	Uptime time.Duration
+
 	// Residues is the number of nanoseconds in the comb that keeps sources of
 	// events apart; zero means 4096. More of them allow more hosts and masters
 	// (about 16 are used by each pair of those) but round delays more coarsely.
@@ -58,6 +63,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if !(o.Loss >= 0 && o.Loss < 1) {
 		return o, fmt.Errorf("simnet: Options.Loss is %v: must be at least 0 and below 1", o.Loss)
+	}
+	if o.Uptime < 0 || o.Uptime%time.Second != 0 {
+		return o, fmt.Errorf("simnet: Options.Uptime is %v: must be a whole number of seconds, and not negative", o.Uptime)
 	}
 	if o.Residues < minResidues {
 		return o, fmt.Errorf("simnet: Options.Residues is %d: must be at least %d, or 0 for %d",

@@ -17,7 +17,7 @@ import (
 // hung, and a write never waits at the gate of a frozen host.
 
 // dialPrompt is dial for a PubSub. w.mu is held.
-func (l *link) dialPrompt(ctx context.Context) (net.Conn, error) {
+func (l *link) dialPrompt(ctx context.Context, dialed *Master) (net.Conn, error) {
 	w, m := l.w, l.master
 	err := ctx.Err()
 	switch {
@@ -31,9 +31,9 @@ func (l *link) dialPrompt(ctx context.Context) (net.Conn, error) {
 	}
 	if err != nil {
 		l.slowDown()
-		return nil, l.opError("dial", err)
+		return nil, dialed.opError("dial", err)
 	}
-	c := l.newConn()
+	c := l.newConn(dialed)
 	c.prompt = true
 	c.server = newSession(c)
 	close(c.opened)

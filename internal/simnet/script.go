@@ -15,6 +15,15 @@ import (
 // run: that takes ten times as long as all the rest of a command. And errors read
 // as those of a real server. Within MULTI it is still miniredis that runs them.
 
+// evalSession is evalCommand for a client.
+func (m *Master) evalSession(ses *session, cmd string, args []string) bool {
+	if ses.multi {
+		m.teach()
+		return false
+	}
+	return m.evalCommand(ses.peer, cmd, args)
+}
+
 // evalCommand handles EVAL, EVALSHA and SCRIPT, and reports whether it answered.
 func (m *Master) evalCommand(p *server.Peer, cmd string, args []string) bool {
 	switch {
@@ -40,7 +49,7 @@ func (m *Master) evalCommand(p *server.Peer, cmd string, args []string) bool {
 	return false
 }
 
-// scriptCommand keeps track of what miniredis has loaded and forgotten.
+// scriptCommand keeps track of what is loaded and forgotten.
 func (m *Master) scriptCommand(p *server.Peer, args []string) bool {
 	switch {
 	case len(args) == 2 && strings.EqualFold(args[0], "LOAD"):
@@ -48,8 +57,19 @@ func (m *Master) scriptCommand(p *server.Peer, args []string) bool {
 			p.WriteBulk(sha)
 		}
 		return true
+	case len(args) > 1 && strings.EqualFold(args[0], "EXISTS"):
+		p.WriteLen(len(args) - 1)
+		for _, sha := range args[1:] {
+			n := 0
+			if _, ok := m.scripts[strings.ToLower(sha)]; ok {
+				n = 1
+			}
+			p.WriteInt(n)
+		}
+		return true
 	case len(args) > 0 && strings.EqualFold(args[0], "FLUSH"):
 		clear(m.scripts)
+		m.untaught = nil
 	}
 	return false
 }
@@ -62,12 +82,21 @@ func (m *Master) load(p *server.Peer, sha, source string) bool {
 		p.WriteError("ERR Error compiling script (new function): " + err.Error())
 		return false
 	}
+	if _, known := m.scripts[sha]; !known {
+		m.untaught = append(m.untaught, source)
+	}
 	m.scripts[sha] = source
-	// For runs within MULTI. The hook lets this one pass.
-	m.loading = true
-	m.redis.Server().Dispatch(server.NewPeer(bufio.NewWriter(io.Discard)), []string{"SCRIPT", "LOAD", source})
-	m.loading = false
 	return true
+}
+
+// teach tells miniredis of the scripts that it is about to run, within MULTI. That
+// takes long, and is seldom needed. The hook lets it pass.
+func (m *Master) teach() {
+	m.loading = true
+	for _, source := range m.untaught {
+		m.redis.Server().Dispatch(server.NewPeer(bufio.NewWriter(io.Discard)), []string{"SCRIPT", "LOAD", source})
+	}
+	m.loading, m.untaught = false, nil
 }
 
 // eval runs a script that was loaded; args begin with the number of keys.

@@ -23,7 +23,10 @@ var scripts = []string{
 	`return cjson.decode('{"a":[1,2]}').a`, `return {KEYS[1], KEYS[2], #ARGV, ARGV[1]}`, `return redis.LOG_WARNING`,
 	`return tostring(1796000000000)`, `return tostring(9007199254740991)`, `return tostring(1.5)`, `return tostring(nil)`,
 	`return string.format('%.0f', 9007199254740991)`, `return tonumber('12') + '3'`, `return math.floor(7 / 2)`,
-	`return string.match('run_id:abc\r\n', 'run_id:(%w+)')`, `return ('x'):rep(3)`, `return math.max(1, '2')`,
+	`return string.match('run_id:abc\r\n', 'run_id:(%w+)')`, `return ('a:1 b:22x'):match('b:(%d+)')`, `return ('a:1'):match('b:(%d+)')`,
+	`return {string.match('a:-a:b', 'a:(%w+)')}`, `return {string.match('aa1', 'a(%d+)')}`, `return ('aXaY1'):match('a(%d+)')`,
+	`return ('x+1'):match('+(%d+)')`, `return ('ab12'):match('(%d+)')`, `return ('k:v'):match('(%w+):(%w+)')`,
+	`return ('k:v k:w'):match('k:(%w+)', 2)`, `return string.match(12, '1(%d+)')`, `return string.match('k:_', 'k:(%w+)') == nil`, `return ('x'):rep(3)`, `return math.max(1, '2')`,
 	`return {type(redis), type(KEYS), type(redis.call)}`, `return select('#', unpack({1, 2, 3}))`,
 	// commands
 	`return redis.call('SET', KEYS[1], ARGV[1])`, `return redis.call('GET', KEYS[1])`, `return redis.call('get', 'none')`,

@@ -44,6 +44,8 @@ func TestOptionsAreChecked(t *testing.T) {
 		{simnet.Options{Loss: 1}, "Options.Loss is 1"},
 		{simnet.Options{Loss: -0.1}, "Options.Loss is -0.1"},
 		{simnet.Options{Residues: 10}, "Options.Residues is 10"},
+		{simnet.Options{Uptime: -time.Second}, "Options.Uptime is -1s"},
+		{simnet.Options{Uptime: time.Millisecond}, "Options.Uptime is 1ms"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			_, err := simnet.New(1, tt.opts)

@@ -146,12 +146,13 @@ func (w *World) Dialer(host string) func(ctx context.Context, network, addr stri
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		for _, m := range w.masters {
-			if m.addr.String() == addr {
-				if l := w.link(h, m); !prompt {
-					return l.dial(ctx)
-				}
-				return w.link(h, m).dialPrompt(ctx)
+			if m.addr.String() != addr {
+				continue
 			}
+			if l := w.link(h, h.reaches(m)); !prompt {
+				return l.dial(ctx, m)
+			}
+			return w.link(h, h.reaches(m)).dialPrompt(ctx, m)
 		}
 		return nil, fmt.Errorf("simnet: %s dials %q: no master has this address", host, addr)
 	}
@@ -168,6 +169,7 @@ type host struct {
 	waiters  []*waiter
 	links    map[*Master]*link
 	linkList []*link
+	routes   map[*Master]*Master // who is reached under whose address, where that is another
 }
 
 // host returns the host of that name, which exists from its first mention on.

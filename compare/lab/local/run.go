@@ -143,7 +143,7 @@ func (l *Lab) finish(ctx context.Context, s *strike, heal func() error) error {
 func (l *Lab) report(s *strike) history.Run {
 	begin, end := l.rec.term(s.token).started, monotonic()
 	run := history.Run{
-		Seed: l.opt.Seed, Mode: l.opt.Mode, Masters: l.opt.Masters, Fault: s.fault.Name, Guards: "off", Lab: Name,
+		Seed: l.opt.Seed, Mode: l.opt.Mode, Masters: l.opt.Masters, Fault: s.fault.Name, Guards: history.GuardsOn, Lab: Name,
 		TTL: l.opt.TTL, Length: end - begin,
 	}
 	run.Events = append(run.Events, history.Event{

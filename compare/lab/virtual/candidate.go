@@ -9,9 +9,11 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"incumbent/compare/fault"
 	"incumbent/compare/history"
 	"incumbent/election"
 	"incumbent/internal/simnet"
+	"incumbent/internal/vote"
 	"incumbent/quorum"
 	"incumbent/single"
 )
@@ -48,28 +50,41 @@ func newCandidate(s Spec, i int, name string, w *simnet.World, masters []*simnet
 		acts: w.Source(name + "/act"), gate: w.Gate(name, "act"),
 		resign: make(chan struct{}, 1), frozen: make(chan struct{}, 1),
 	}
-	store, err := newStore(s, name, w, masters)
+	st, err := newStore(s, name, w, masters)
 	if err != nil {
 		return nil, err
 	}
-	c.elector, err = election.New(alias{store, name, i + 1}, election.Options{
+	c.elector, err = election.New(alias{st, name, i + 1}, election.Options{
 		ID: name, TTL: s.TTL, Logger: slog.New(slog.DiscardHandler), Observer: r.rec.observer(name),
-		Clock: newClock(w, name), Random: w.Source(name + "/random").Uint64,
+		Clock: newClock(w, name, "elector"), Random: w.Source(name + "/random").Uint64,
 	})
 	return c, err
 }
 
-// newStore connects a candidate to the masters.
-func newStore(s Spec, host string, w *simnet.World, masters []*simnet.Master) (election.Store, error) {
+// store is what both modes have.
+type store interface {
+	election.Store
+	Init(ctx context.Context) error
+}
+
+// newStore connects a host to the masters.
+func newStore(s Spec, host string, w *simnet.World, masters []*simnet.Master) (store, error) {
 	clients := make([]redis.UniversalClient, len(masters))
 	for i, m := range masters {
 		clients[i] = w.Client(host, m, nil)
 	}
-	quiet := slog.New(slog.DiscardHandler)
-	if s.Mode == "single" {
-		return single.New(clients[0], electionName, single.Options{Logger: quiet})
+	f, err := fault.ByName(s.Fault)
+	if err != nil {
+		return nil, err
 	}
-	return quorum.New(clients, electionName, quorum.Options{Logger: quiet})
+	opts := vote.Options{Logger: slog.New(slog.DiscardHandler), Clock: newClock(w, host, "store"), ReplicaAcks: f.Acks}
+	if s.guards() == history.GuardsOff {
+		opts.GuardsOff = election.AllGuards
+	}
+	if s.Mode == "single" {
+		return single.New(clients[0], electionName, opts)
+	}
+	return quorum.New(clients, electionName, opts)
 }
 
 // run is the process: it campaigns and works until ctx ends.

@@ -14,8 +14,9 @@ type clock struct {
 	read, fired func() // gates
 }
 
-func newClock(w *simnet.World, host string) clock {
-	return clock{w.Source(host + "/timer"), w.Gate(host, "clock"), w.Gate(host, "timer")}
+// newClock makes a clock for one part of a host, which is stopped apart from others.
+func newClock(w *simnet.World, host, part string) clock {
+	return clock{w.Source(host + "/timer"), w.Gate(host, part+" clock"), w.Gate(host, part+" timer")}
 }
 
 // Now implements election.Clock.

@@ -2,10 +2,12 @@ package virtual_test
 
 import (
 	"encoding/json"
+	"flag"
 	"runtime"
 	"testing"
 
 	"incumbent/compare/fault"
+	"incumbent/compare/history"
 	"incumbent/compare/lab/virtual"
 )
 
@@ -15,15 +17,20 @@ var modes = []struct {
 	masters int
 }{{"single", 1}, {"quorum", 3}, {"quorum", 5}}
 
-// TestSameSeedSameHistory plays 200 seeds, spread over modes and faults, at two
-// values of GOMAXPROCS. One seed played often would prove little.
+var seeds = flag.Uint64("seeds", 240, "how many seeds TestSameSeedSameHistory plays")
+
+// TestSameSeedSameHistory plays 240 seeds, spread over modes, faults and guards, at
+// two values of GOMAXPROCS. One seed played often would prove little.
 func TestSameSeedSameHistory(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	names := fault.Names()
 	events, different := 0, 0
-	for seed := range uint64(200) {
-		m := modes[seed%uint64(len(modes))]
-		s := spec(seed, m.mode, m.masters, names[seed/uint64(len(modes))%uint64(len(names))])
+	for seed := range *seeds {
+		m, rest := modes[seed%uint64(len(modes))], seed/uint64(len(modes))
+		s := spec(seed, m.mode, m.masters, names[rest%uint64(len(names))])
+		if rest/uint64(len(names))%2 == 1 {
+			s.Guards = history.GuardsOff
+		}
 		runtime.GOMAXPROCS(1)
 		one := lines(t, s)
 		runtime.GOMAXPROCS(2)
@@ -35,8 +42,8 @@ func TestSameSeedSameHistory(t *testing.T) {
 		}
 	}
 	t.Logf("%d events, %d seeds differ", events, different)
-	if events < 200*20 {
-		t.Errorf("only %d events in 200 histories", events)
+	if events < int(*seeds)*20 {
+		t.Errorf("only %d events in %d histories", events, *seeds)
 	}
 	if _, ok := difference(lines(t, spec(1, "single", 1, "crash")), lines(t, spec(2, "single", 1, "crash"))); !ok {
 		t.Error("two seeds have one history")

@@ -8,6 +8,10 @@
 // no time at all: its figures are what the protocol itself costs, and a lower
 // bound for anything real.
 //
+// Masters look as if they had been up for a day, and are told before a run that
+// nobody can be leading, so that guards of the store wait for what a fault does and
+// not for the beginning.
+//
 // What it does promise is that a seed replays: the same [Spec] gives the same
 // history, byte for byte, on any machine and with any GOMAXPROCS. So all that
 // acts by itself here owns residues of simnet's comb (see there), all randomness

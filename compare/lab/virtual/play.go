@@ -14,23 +14,36 @@ import (
 )
 
 // settleLimit and successorLimit are how many TTLs the first and the next leader
-// may take. No successor within that time is a result, no first leader an error.
+// may take. No successor within that time is a result, no first leader an error. A
+// leader that still leads after outlived TTLs has outlived a fault of the store.
 const (
 	settleLimit    = 10
 	successorLimit = 4
+	outlived       = 1.5
 )
+
+// restartTime is what a restart guard takes on top of a TTL, and a little more.
+const restartTime = 1500 * time.Millisecond
+
+// uptime is for how long masters have been up when a run begins.
+const uptime = 24 * time.Hour
 
 // lab is one run.
 type lab struct {
 	spec       Spec
 	fault      fault.Fault
 	w          *simnet.World
-	masters    []*simnet.Master
+	scripts    []string
+	masters    []*simnet.Master // all that there are, replicas included
+	places     []*place
 	rec        *recorder
+	resource   *resource
 	candidates []*candidate
 	source     *simnet.Source // of the lab's own doings
-	key        string         // of the lease
+	keys       vote.Keys
+	struck     time.Time // when the fault struck last
 
+	launch func(*candidate)
 	cancel context.CancelFunc
 	wg     map[*candidate]*sync.WaitGroup
 }
@@ -57,13 +70,14 @@ func Play(s Spec) (history.Run, error) {
 	return run, nil
 }
 
-// newLab builds the world. Nothing happens yet.
+// newLab builds the world. Only the masters are told something yet.
 func newLab(s Spec) (*lab, error) {
-	w, err := simnet.New(s.Seed, simnet.Options{})
+	w, err := simnet.New(s.Seed, simnet.Options{Uptime: uptime})
 	if err != nil {
 		return nil, err
 	}
 	l := &lab{spec: s, w: w, rec: newRecorder(), source: w.Source("lab/" + s.Fault), wg: map[*candidate]*sync.WaitGroup{}}
+	l.resource = &resource{rec: l.rec}
 	if err := l.build(); err != nil {
 		w.Close()
 		return nil, err
@@ -75,27 +89,53 @@ func (l *lab) build() (err error) {
 	if l.fault, err = fault.ByName(l.spec.Fault); err != nil {
 		return err
 	}
-	keys, err := vote.NewKeys("", electionName)
-	if err != nil {
+	if l.keys, err = vote.NewKeys("", electionName); err != nil {
 		return err
 	}
-	l.key = keys.Lease
-	for i := range l.spec.Masters {
-		m := l.w.AddMaster(fmt.Sprintf("master-%d", i+1))
-		for _, script := range vote.Scripts() { // as after the first minutes of a server's life
-			if _, err := m.Do("SCRIPT", "LOAD", script.Source); err != nil {
-				return err
-			}
-		}
-		l.masters = append(l.masters, m)
+	for _, script := range vote.Scripts() {
+		l.scripts = append(l.scripts, script.Source)
 	}
-	r := &resource{rec: l.rec}
-	for i := range l.spec.Candidates {
-		c, err := newCandidate(l.spec, i, fmt.Sprintf("candidate-%d", i+1), l.w, l.masters, r)
+	for i := range l.spec.Masters {
+		name := fmt.Sprintf("master-%d", i+1)
+		m, err := l.addMaster(name)
 		if err != nil {
 			return err
 		}
+		l.places = append(l.places, &place{name: name, address: m, primary: m})
+	}
+	for range l.spec.Candidates {
+		if _, err := l.addCandidate(); err != nil {
+			return err
+		}
+	}
+	return l.init()
+}
+
+// addCandidate makes the next process.
+func (l *lab) addCandidate() (*candidate, error) {
+	var masters []*simnet.Master
+	for _, p := range l.places {
+		masters = append(masters, p.address)
+	}
+	n := len(l.candidates)
+	c, err := newCandidate(l.spec, n, fmt.Sprintf("candidate-%d", n+1), l.w, masters, l.resource)
+	if err == nil {
 		l.candidates = append(l.candidates, c)
+	}
+	return c, err
+}
+
+// init says to the masters that nobody can be leading, as an operator does who sets
+// up an election, so that the first leader need not wait for guards.
+func (l *lab) init() error {
+	store, err := newStore(l.spec, "operator", l.w, l.masters)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := store.Init(ctx); err != nil {
+		return fmt.Errorf("init: %w", err)
 	}
 	return nil
 }
@@ -104,10 +144,13 @@ func (l *lab) build() (err error) {
 func (l *lab) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
-	for _, c := range l.candidates {
+	l.launch = func(c *candidate) {
 		wg := new(sync.WaitGroup)
 		wg.Go(func() { c.run(ctx) })
 		l.wg[c] = wg
+	}
+	for _, c := range l.candidates {
+		l.launch(c)
 	}
 }
 
@@ -127,27 +170,61 @@ func (l *lab) script() error {
 	if err != nil {
 		return fmt.Errorf("fault %s: %w", l.fault.Name, err)
 	}
-	struck := time.Now()
-	l.note(history.Fault, leader)
-	if heal != nil {
-		l.sleep(l.fault.Length(ttl, l.source.Float64()))
-		l.note(history.Healed, leader)
-		if err := heal(); err != nil {
-			return fmt.Errorf("healing %s: %w", l.fault.Name, err)
-		}
+	if !l.fault.Store {
+		l.strikes(leader)
 	}
-	l.await(struck, successorLimit*ttl)
+	if heal != nil && l.fault.Most > 0 {
+		l.sleep(l.fault.Length(ttl, l.source.Float64()))
+		err = l.heal(heal)
+		heal = nil
+	}
+	l.settle()
+	l.outlast()
+	if heal != nil {
+		err = l.heal(heal)
+	}
 	l.sleep(ttl / 2) // for what is still on its way
-	return nil
+	return err
 }
 
-// note records that the fault has struck, or is over.
-func (l *lab) note(kind history.Kind, leader string) {
-	ev := history.Event{Actor: leader, Kind: kind, Name: l.fault.Name}
-	if kind == history.Fault && !l.fault.Releases {
+// strikes records that the fault strikes somebody now.
+func (l *lab) strikes(actor string) {
+	ev := history.Event{Actor: actor, Kind: history.Fault, Name: l.fault.Name}
+	if !l.fault.Releases {
 		ev.Floor = l.floor()
 	}
 	l.rec.add(ev)
+	l.struck = time.Now()
+}
+
+// heal ends the fault.
+func (l *lab) heal(heal func() error) error {
+	l.rec.add(history.Event{Actor: "lab", Kind: history.Healed, Name: l.fault.Name})
+	if err := heal(); err != nil {
+		return fmt.Errorf("healing %s: %w", l.fault.Name, err)
+	}
+	return nil
+}
+
+// settle waits until a term has begun after the fault struck. It gives up when none
+// does, or when the leader shows no sign of losing its own.
+func (l *lab) settle() {
+	if l.await(l.struck, l.ttls(outlived)) || l.fault.Store && l.rec.leads(l.Leader()) {
+		return
+	}
+	l.await(l.struck, l.ttls(successorLimit-outlived)+restartTime)
+}
+
+// outlast waits until nobody believes to lead beside the latest leader, so that a
+// split brain is seen in full; but only as long as leases last.
+func (l *lab) outlast() {
+	for range 3 {
+		end := l.rec.rivals()
+		if end.IsZero() {
+			return
+		}
+		l.sleep(time.Until(end))
+	}
 }
 
 // sleep lets time pass, up to an instant of the lab's own.

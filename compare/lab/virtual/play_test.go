@@ -12,19 +12,56 @@ import (
 )
 
 // TestEveryCell plays a few seeds of each fault in each mode, and looks at what
-// each fault is about.
+// each fault is about. Most runs have guards.
 func TestEveryCell(t *testing.T) {
 	for _, m := range modes {
 		for _, f := range fault.All() {
-			for seed := range uint64(4) {
+			for seed := range uint64(3) {
 				s := spec(1000+seed, m.mode, m.masters, f.Name)
+				if seed == 2 {
+					s.Guards = history.GuardsOff
+				}
 				run := play(t, s)
 				for _, v := range measure.Check(run) {
 					t.Errorf("%s: %s", s, v)
 				}
+				if f.Store {
+					inspectStore(t, s, f, run)
+					continue
+				}
 				inspect(t, s, f, run)
 			}
 		}
+	}
+}
+
+// inspectStore checks that the fault struck a master, in a live term, and was healed
+// if that is possible.
+func inspectStore(t *testing.T, s virtual.Spec, f fault.Fault, run history.Run) {
+	t.Helper()
+	struck := of(run, history.Fault)
+	want := 1
+	if f.Name == "failover-twice" {
+		want = 2
+	}
+	if len(struck) != want || struck[0].Name != s.Fault || !strings.HasPrefix(struck[0].Actor, "master-") || struck[0].Floor > s.TTL {
+		t.Fatalf("%s: faults: %+v", s, struck)
+	}
+	if lives := struck[0].Floor > 0; !lives && f.Acks == 0 { // no renewal counts from before it on
+		t.Errorf("%s: no lease is left to be struck", s)
+	}
+	cut := 0
+	for _, ev := range of(run, history.Note) {
+		if strings.HasPrefix(ev.Name, "cut off from") {
+			cut++
+		}
+	}
+	heals := f.Most > 0 || cut > 0 && f.Name != "clock-back"
+	if f.Name != "master-partition" && cut != 0 && cut != s.Masters/2 {
+		t.Errorf("%s: the leader is cut off from %d masters", s, cut)
+	}
+	if healed := len(of(run, history.Healed)); (healed == 1) != heals || healed > 1 {
+		t.Errorf("%s: healed %d times", s, healed)
 	}
 }
 
@@ -83,7 +120,7 @@ func endedBy(run history.Run, struck history.Event, reason string) bool {
 
 func TestHistoryHead(t *testing.T) {
 	run := play(t, spec(7, "quorum", 3, "resign"))
-	if run.Seed != 7 || run.Mode != "quorum" || run.Masters != 3 || run.Fault != "resign" || run.Guards != "off" ||
+	if run.Seed != 7 || run.Mode != "quorum" || run.Masters != 3 || run.Fault != "resign" || run.Guards != "on" ||
 		run.Lab != "virtual" || run.TTL != 2*time.Second || run.Length < time.Second || run.Length > 10*time.Second {
 		run.Events = nil
 		t.Errorf("head is %+v", run)
@@ -97,12 +134,16 @@ func TestOthers(t *testing.T) {
 		{Seed: 2, Mode: "single", Masters: 1, Fault: "pause-write", TTL: time.Hour, Candidates: 2},
 		{Seed: 3, Mode: "quorum", Masters: 7, Fault: "partition", TTL: 15 * time.Second, Candidates: 8},
 		{Seed: 4, Mode: "quorum", Masters: 3, Fault: "resign", TTL: 2 * time.Second, Candidates: 20},
+		{Seed: 5, Mode: "single", Masters: 1, Fault: "restart-empty", TTL: 100 * time.Millisecond, Candidates: 2},
+		{Seed: 6, Mode: "single", Masters: 1, Fault: "failover-twice", TTL: time.Hour, Candidates: 2},
+		{Seed: 2, Mode: "quorum", Masters: 9, Fault: "flushall", TTL: 15 * time.Second, Candidates: 8},
+		{Seed: 4, Mode: "quorum", Masters: 3, Fault: "failover", TTL: 2 * time.Second, Candidates: 20},
 	} {
 		run := play(t, s)
 		if v := measure.Check(run); len(v) > 0 {
 			t.Errorf("%s: %v", s, v)
 		}
-		if f := measure.Of(run); !f.FailedOver {
+		if f := measure.Of(run); !f.FailedOver && !f.Kept {
 			t.Errorf("%s: no successor", s)
 		}
 	}
@@ -120,6 +161,7 @@ func TestSpecValidate(t *testing.T) {
 		{func(s *virtual.Spec) { s.Masters = 3 }, "masters 3: must be 1"},
 		{func(s *virtual.Spec) { s.Mode = "quorum" }, "masters 1: must be from 3"},
 		{func(s *virtual.Spec) { s.Fault = "flood" }, `fault "flood"`},
+		{func(s *virtual.Spec) { s.Guards = "none" }, `guards "none": must be on or off`},
 		{func(s *virtual.Spec) { s.TTL = time.Millisecond }, "TTL 1ms: must be from 100ms"},
 		{func(s *virtual.Spec) { s.TTL += time.Microsecond }, "whole number"},
 		{func(s *virtual.Spec) { s.Candidates = 1 }, "candidates 1: must be from 2"},

@@ -2,6 +2,7 @@ package virtual
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -19,8 +20,9 @@ type recorder struct {
 	mu     sync.Mutex
 	events []history.Event
 	terms  map[string]*term // by candidate, the latest
-	leader string
-	begun  time.Time // when the latest term began
+	leader string           // of the latest term, unless it has ended
+	latest string           // who began it
+	begun  time.Time        // and when
 	closed bool
 }
 
@@ -83,7 +85,7 @@ func (r *recorder) observer(candidate string) func(election.Event) {
 // start notes a new term.
 func (r *recorder) start(candidate string, ev history.Event) {
 	r.terms[candidate] = &term{token: ev.Token, deadline: ev.Deadline}
-	r.leader, r.begun = candidate, r.begin.Add(ev.At)
+	r.leader, r.latest, r.begun = candidate, candidate, r.begin.Add(ev.At)
 	select {
 	case r.changed <- struct{}{}:
 	default:
@@ -110,6 +112,28 @@ func (r *recorder) last() (leader string, begun time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.leader, r.begun
+}
+
+// rivals is when the last term ends, at the latest, of candidates that still believe
+// in one beside the latest leader; zero if there are none.
+func (r *recorder) rivals() (end time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.since(time.Now())
+	for candidate, t := range r.terms {
+		if candidate != r.latest && !t.ended && t.deadline > now && r.begin.Add(t.deadline).After(end) {
+			end = r.begin.Add(t.deadline)
+		}
+	}
+	return end
+}
+
+// leads reports whether that candidate's latest term goes on, as far as is known.
+func (r *recorder) leads(candidate string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.terms[candidate]
+	return t != nil && !t.ended && r.since(time.Now()) < t.deadline
 }
 
 // finish ends the record at this instant, and returns it in order. Terms of
@@ -157,12 +181,14 @@ var words = []struct {
 	err  error
 	word string
 }{
+	{election.ErrGuarded, "guarded"},
 	{election.ErrTaken, "taken"},
 	{election.ErrExpired, "expired"},
 	{election.ErrContended, "votes split"},
 	{election.ErrTooSlow, "too slow"},
 	{election.ErrTokenRegressed, "token would go back"},
 	{election.ErrUnreachable, "unreachable"},
+	{context.DeadlineExceeded, "unreachable"}, // which of two time-outs came first is chance
 	{election.ErrClosed, "closed"},
 	{election.ErrNotAcquired, "held by another"},
 }

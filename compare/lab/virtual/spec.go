@@ -1,6 +1,7 @@
 package virtual
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // Lab is this lab's name in histories.
-const Lab = "virtual"
+const Lab = history.Virtual
 
 // Limits of a [Spec].
 const (
@@ -29,6 +30,8 @@ type Spec struct {
 	Masters int `json:"masters"`
 	// Fault is a name of package fault.
 	Fault string `json:"fault"`
+	// Guards of the store: on or off. "" means on.
+	Guards string `json:"guards"`
 	// TTL of leases, in whole milliseconds.
 	TTL time.Duration `json:"ttl_ns"`
 	// Candidates is how many take part.
@@ -41,6 +44,8 @@ func (s Spec) Validate() error {
 		return err
 	}
 	switch {
+	case s.Guards != "" && s.Guards != history.GuardsOn && s.Guards != history.GuardsOff:
+		return fmt.Errorf("guards %q: must be %s or %s", s.Guards, history.GuardsOn, history.GuardsOff)
 	case s.Mode != "single" && s.Mode != "quorum":
 		return fmt.Errorf("mode %q: must be single or quorum", s.Mode)
 	case s.Mode == "single" && s.Masters != 1:
@@ -59,14 +64,17 @@ func (s Spec) Validate() error {
 
 // String names the spec in errors.
 func (s Spec) String() string {
-	return fmt.Sprintf("%s of %d, %s, TTL %s, %d candidates, seed %d",
-		s.Mode, s.Masters, s.Fault, s.TTL, s.Candidates, s.Seed)
+	return fmt.Sprintf("%s of %d, %s, guards %s, TTL %s, %d candidates, seed %d",
+		s.Mode, s.Masters, s.Fault, s.guards(), s.TTL, s.Candidates, s.Seed)
 }
+
+// guards is on or off.
+func (s Spec) guards() string { return cmp.Or(s.Guards, history.GuardsOn) }
 
 // run is the head of the spec's history.
 func (s Spec) run() history.Run {
 	return history.Run{
 		Seed: s.Seed, Mode: s.Mode, Masters: s.Masters, Fault: s.Fault,
-		Guards: "off", Lab: Lab, TTL: s.TTL,
+		Guards: s.guards(), Lab: Lab, TTL: s.TTL,
 	}
 }

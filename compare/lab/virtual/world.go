@@ -2,7 +2,6 @@ package virtual
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -104,15 +103,4 @@ func (l *lab) Heal(name string) error {
 	}
 	l.w.Rejoin(name)
 	return nil
-}
-
-// floor is how long it takes until a majority of masters is free of the lease, if
-// nobody renews it.
-func (l *lab) floor() time.Duration {
-	left := make([]time.Duration, 0, len(l.masters))
-	for _, m := range l.masters {
-		left = append(left, m.PTTL(l.key))
-	}
-	slices.Sort(left)
-	return left[len(left)/2]
 }

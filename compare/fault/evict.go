@@ -1,0 +1,12 @@
+package fault
+
+// evict is a server that is short of memory and may evict any key: the lease,
+// which is read least often, and perhaps the record as well.
+func evict() Fault {
+	return Fault{
+		Name:  "evict",
+		About: "one master evicts the lease, and in half of the runs the record",
+		Store: true, Danger: Guarded,
+		Strike: once(func(w StoreWorld, master int) error { return w.Forget(master, w.Random() < 0.5) }),
+	}
+}

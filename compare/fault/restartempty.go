@@ -1,0 +1,12 @@
+package fault
+
+// restartEmpty is a master without persistence that crashes and is started again
+// by its supervisor, within a lease: it grants what it had granted before.
+func restartEmpty() Fault {
+	return Fault{
+		Name:  "restart-empty",
+		About: "one master restarts at once, without its data",
+		Store: true, Danger: Guarded,
+		Strike: once(func(w StoreWorld, master int) error { return w.Restart(master, false) }),
+	}
+}

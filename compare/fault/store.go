@@ -1,0 +1,149 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A StoreWorld is a World that can also do something to masters, which have
+// numbers from 0 on.
+type StoreWorld interface {
+	World
+	// Random returns the next random number of the run, from 0 to below 1.
+	Random() float64
+	// Pass lets so many TTLs go by.
+	Pass(ttls float64)
+	// Masters is how many there are: 1, or an odd number.
+	Masters() int
+	// Struck says that the fault strikes a master at this instant. It is called
+	// right before that is done.
+	Struck(master int)
+
+	// CutFrom makes the link between a candidate and one master a black hole.
+	CutFrom(candidate string, master int) error
+	// HealFrom undoes CutFrom. What was held up on the way arrives.
+	HealFrom(candidate string, master int) error
+	// Stop ends a master's process for good.
+	Stop(master int) error
+	// Restart ends a master's process and starts it again at once: without data,
+	// or with those of its last snapshot.
+	Restart(master int, snapshot bool) error
+	// Jump sets a master's clock ahead by so many TTLs, or back if negative.
+	Jump(master int, ttls float64) error
+	// Flush deletes all that a master stores.
+	Flush(master int) error
+	// Forget deletes the lease at a master, and the election's record if told so.
+	Forget(master int, record bool) error
+
+	// Snapshot keeps what a master stores now: what a replica has that lags from
+	// now on, or a file on disk.
+	Snapshot(master int) error
+	// Demote is Snapshot, where the one that lags is the server that Promote
+	// replaced before.
+	Demote(master int) error
+	// Promote has every candidate but one reach the replica that holds the last
+	// snapshot in place of a master; but may be "".
+	Promote(master int, but string) error
+	// Follow has a candidate that was left out reach the replica, too.
+	Follow(candidate string, master int) error
+
+	// Refresh replaces all candidates but the leader by new processes, which have
+	// seen nothing of the masters.
+	Refresh() error
+}
+
+// ErrUnsupported is the error of a fault that a lab cannot do.
+var ErrUnsupported = errors.New("not supported by this lab")
+
+// onStore is the Strike of a fault that needs a StoreWorld.
+func onStore(strike func(w StoreWorld) (func() error, error)) func(World) (func() error, error) {
+	return func(w World) (func() error, error) {
+		s, ok := w.(StoreWorld)
+		if !ok {
+			return nil, fmt.Errorf("a fault of the store: %w", ErrUnsupported)
+		}
+		return strike(s)
+	}
+}
+
+// bareShare is in how many of all runs with several masters the leader holds a bare
+// majority. lapse is after how many TTLs its lease has run out elsewhere.
+const (
+	bareShare = 0.75
+	lapse     = 1.1
+)
+
+// target is what a fault of the store is aimed at.
+type target struct {
+	w      StoreWorld
+	leader string
+	master int
+	others []int // all other masters, in random order
+	cut    []int // the leader is cut off from these
+}
+
+// aim picks one of the masters that the leader holds, as the package says.
+func aim(w StoreWorld) (*target, error) {
+	t := pick(w)
+	return t, t.corner()
+}
+
+// pick picks a master.
+func pick(w StoreWorld) *target {
+	order := make([]int, w.Masters())
+	for i := range order { // each new one trades places with any before it
+		j := int(w.Random() * float64(i+1))
+		order[i], order[j] = order[j], i
+	}
+	return &target{w: w, leader: w.Leader(), master: order[0], others: order[1:]}
+}
+
+// corner leaves the leader a bare majority, in most runs, and lets a random part of
+// its renewals' time pass.
+func (t *target) corner() error {
+	if spare := len(t.others) / 2; spare > 0 && t.w.Random() < bareShare {
+		for _, m := range t.others[:spare] {
+			if err := t.w.CutFrom(t.leader, m); err != nil {
+				return err
+			}
+			t.cut = append(t.cut, m)
+		}
+		t.w.Pass(lapse)
+	}
+	t.w.Pass(t.w.Random() / 2)
+	return t.still()
+}
+
+// still is an error when the leader does not lead any more before it is struck.
+func (t *target) still() error {
+	if now := t.w.Leader(); now != t.leader {
+		return fmt.Errorf("%s led, and %q leads before any fault", t.leader, now)
+	}
+	return nil
+}
+
+// heal undoes corner; nil when there is nothing to undo.
+func (t *target) heal() func() error {
+	if len(t.cut) == 0 {
+		return nil
+	}
+	return func() error {
+		var errs []error
+		for _, m := range t.cut {
+			errs = append(errs, t.w.HealFrom(t.leader, m))
+		}
+		return errors.Join(errs...)
+	}
+}
+
+// once is the Strike of a fault that does one thing to one master.
+func once(do func(w StoreWorld, master int) error) func(World) (func() error, error) {
+	return onStore(func(w StoreWorld) (func() error, error) {
+		t, err := aim(w)
+		if err != nil {
+			return nil, err
+		}
+		w.Struck(t.master)
+		return t.heal(), do(w, t.master)
+	})
+}

@@ -1,0 +1,212 @@
+package fault_test
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"incumbent/compare/fault"
+)
+
+// store is a world with masters that notes what is asked of it.
+type store struct {
+	world
+	masters int
+	random  []float64 // what Random returns; then 0
+	leader  string
+}
+
+func (s *store) Leader() string { return s.leader }
+func (s *store) Masters() int   { return s.masters }
+
+func (s *store) Random() float64 {
+	if len(s.random) == 0 {
+		return 0
+	}
+	r := s.random[0]
+	s.random = s.random[1:]
+	return r
+}
+
+func (s *store) Pass(ttls float64)    { s.calls = append(s.calls, fmt.Sprintf("pass %.2f", ttls)) }
+func (s *store) Struck(m int)         { s.calls = append(s.calls, fmt.Sprint("struck ", m)) }
+func (s *store) Stop(m int) error     { return s.note("stop", fmt.Sprint(m)) }
+func (s *store) Flush(m int) error    { return s.note("flush", fmt.Sprint(m)) }
+func (s *store) Demote(m int) error   { return s.note("demote", fmt.Sprint(m)) }
+func (s *store) Refresh() error       { return s.note("refresh", "") }
+func (s *store) Snapshot(m int) error { return s.note("snapshot", fmt.Sprint(m)) }
+
+func (s *store) CutFrom(c string, m int) error  { return s.note("cut", fmt.Sprint(c, m)) }
+func (s *store) HealFrom(c string, m int) error { return s.note("heal", fmt.Sprint(c, m)) }
+func (s *store) Follow(c string, m int) error   { return s.note("follow", fmt.Sprint(c, m)) }
+
+func (s *store) Restart(m int, snapshot bool) error {
+	return s.note("restart", fmt.Sprint(m, snapshot))
+}
+func (s *store) Jump(m int, ttls float64) error {
+	return s.note("jump", fmt.Sprintf("%d %.2f", m, ttls))
+}
+func (s *store) Forget(m int, record bool) error { return s.note("forget", fmt.Sprint(m, record)) }
+func (s *store) Promote(m int, but string) error { return s.note("promote", fmt.Sprint(m, but)) }
+
+var storeFaults = map[string]struct {
+	danger fault.Danger
+	calls  string // with one master, whose number is 0, and no randomness
+	heals  string
+}{
+	"master-crash":     {fault.Harmless, "pass 0.00, struck 0, stop 0", ""},
+	"master-partition": {fault.Harmless, "pass 0.00, struck 0, cut a0", "heal a0"},
+	"clock-back":       {fault.Harmless, "pass 0.00, struck 0, jump 0 -0.50, kill a", ""},
+	"failover-acks":    {fault.Harmless, "pass 0.00, snapshot 0, pass 0.00, struck 0, promote 0", ""},
+	"old-primary-acks": {fault.Harmless, "pass 0.00, snapshot 0, pass 0.00, struck 0, promote 0a", "follow a0"},
+	"restart-empty":    {fault.Guarded, "pass 0.00, struck 0, restart 0 false", ""},
+	"restart-old":      {fault.Guarded, "snapshot 0, resign a, pass 0.50, pass 0.60, pass 0.00, struck 0, restart 0 true", ""},
+	"failover":         {fault.Guarded, "snapshot 0, resign a, pass 0.50, pass 0.60, pass 0.00, struck 0, promote 0", ""},
+	"failover-twice": {fault.Guarded, "snapshot 0, resign a, pass 0.50, pass 0.60, pass 0.00, struck 0, promote 0, " +
+		"pass 0.00, demote 0, pass 0.00, struck 0, promote 0", ""},
+	"flushall":       {fault.Guarded, "pass 0.00, struck 0, flush 0", ""},
+	"del":            {fault.Guarded, "pass 0.00, struck 0, forget 0 false", ""},
+	"evict":          {fault.Guarded, "pass 0.00, struck 0, forget 0 true", ""},
+	"clock-jump":     {fault.Guarded, "pass 0.00, struck 0, jump 0 1.10", ""},
+	"old-primary":    {fault.Remaining, "snapshot 0, resign a, pass 0.50, pass 0.60, pass 0.00, struck 0, promote 0a", "follow a0"},
+	"clock-jump-new": {fault.Remaining, "pass 0.00, struck 0, jump 0 1.10, refresh ", ""},
+}
+
+// strike plays a fault and returns what it did, and what healing did.
+func strike(t *testing.T, f fault.Fault, s *store) (calls, heals string) {
+	t.Helper()
+	s.leader = "a"
+	heal, err := f.Strike(s)
+	if err != nil {
+		t.Fatalf("%s: %v", f.Name, err)
+	}
+	calls, s.calls = strings.Join(s.calls, ", "), nil
+	if heal != nil {
+		if err := heal(); err != nil {
+			t.Errorf("%s: heal: %v", f.Name, err)
+		}
+	}
+	return calls, strings.Join(s.calls, ", ")
+}
+
+func TestStoreFaults(t *testing.T) {
+	for _, name := range fault.Group(fault.Store) {
+		f, err := fault.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := storeFaults[name]
+		if calls, heals := strike(t, f, &store{masters: 1}); calls != want.calls || heals != want.heals {
+			t.Errorf("%s did %q and healed with %q, want %q and %q", name, calls, heals, want.calls, want.heals)
+		}
+		acks := 0
+		if strings.HasSuffix(name, "-acks") {
+			acks = 1
+		}
+		if f.Danger != want.danger || f.Acks != acks || f.Stalls || f.Releases {
+			t.Errorf("%s: Danger is %v, want %v; Acks %d, Stalls %v, Releases %v", name, f.Danger, want.danger, f.Acks, f.Stalls, f.Releases)
+		}
+	}
+	if len(storeFaults) != len(fault.Group(fault.Store)) {
+		t.Errorf("%d faults, tested %d", len(fault.Group(fault.Store)), len(storeFaults))
+	}
+}
+
+// TestBareMajority: in most runs of a quorum the leader is cut off from as many
+// masters as it can do without, and another one is struck.
+func TestBareMajority(t *testing.T) {
+	f, err := fault.ByName("flushall")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := regexp.MustCompile(`cut a(\d)`)
+	for _, n := range []int{1, 3, 5, 9} {
+		for _, bare := range []bool{true, false} {
+			s := &store{masters: n, random: make([]float64, n)}
+			if !bare {
+				s.random = append(s.random, 0.76)
+			}
+			calls, heals := strike(t, f, s)
+			var masters []string
+			for _, m := range cut.FindAllStringSubmatch(calls, -1) {
+				masters = append(masters, m[1])
+			}
+			want := 0
+			if bare {
+				want = n / 2
+			}
+			_, struck, _ := strings.Cut(calls, "flush ")
+			if len(masters) != want || slices.Contains(masters, struck) || strings.Count(heals, "heal a") != want {
+				t.Errorf("%d masters, bare %v: %s; healed with %s", n, bare, calls, heals)
+			}
+			if lapse := strings.Contains(calls, "pass 1.10"); lapse != (want > 0) {
+				t.Errorf("%d masters, bare %v: does its lease run out elsewhere? %s", n, bare, calls)
+			}
+		}
+	}
+}
+
+// TestAnyMasterIsStruck: each has its chance.
+func TestAnyMasterIsStruck(t *testing.T) {
+	f, err := fault.ByName("flushall")
+	if err != nil {
+		t.Fatal(err)
+	}
+	struck := map[string]bool{}
+	for _, a := range []float64{0, 0.5, 0.99} {
+		for _, b := range []float64{0, 0.5, 0.99} {
+			for _, c := range []float64{0, 0.5, 0.99} {
+				calls, _ := strike(t, f, &store{masters: 3, random: []float64{a, b, c, 0.99}})
+				_, m, _ := strings.Cut(calls, "flush ")
+				struck[m] = true
+			}
+		}
+	}
+	if !struck["0"] || !struck["1"] || !struck["2"] || len(struck) != 3 {
+		t.Errorf("struck are %v", struck)
+	}
+}
+
+func TestStoreFaultsFail(t *testing.T) {
+	boom := errors.New("boom")
+	for _, name := range fault.Group(fault.Store) {
+		f, err := fault.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Strike(&store{world: world{err: boom}, masters: 3, leader: "a"}); !errors.Is(err, boom) {
+			t.Errorf("%s: error is %v", name, err)
+		}
+		if _, err := f.Strike(&world{}); !errors.Is(err, fault.ErrUnsupported) {
+			t.Errorf("%s: where masters cannot be struck the error is %v", name, err)
+		}
+	}
+}
+
+// deposed is a world in which the leader changes whenever time passes.
+type deposed struct{ store }
+
+func (d *deposed) Pass(ttls float64) {
+	d.store.Pass(ttls)
+	d.leader = "b"
+}
+
+func TestLeaderLostBeforeTheFault(t *testing.T) {
+	for _, name := range []string{"flushall", "failover", "old-primary", "master-partition"} {
+		f, err := fault.ByName(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := &deposed{store{masters: 3, leader: "a", random: []float64{0, 0, 0, 0.9}}}
+		_, err = f.Strike(d)
+		if err == nil || !strings.Contains(err.Error(), `a led, and "b" leads before any fault`) {
+			t.Errorf("%s: error is %v", name, err)
+		}
+		if slices.ContainsFunc(d.calls, func(c string) bool { return strings.HasPrefix(c, "struck") }) {
+			t.Errorf("%s struck: %v", name, d.calls)
+		}
+	}
+}
