@@ -232,3 +232,49 @@ func TestScriptsDeclareTheirKeys(t *testing.T) {
 		}
 	}
 }
+
+// What guards cost: one INFO inside acquire, and nothing in what is sent while a
+// leader leads. A renewal writes 'until' for them, in the HSET that it has anyway.
+func TestGuardsCostOneINFO(t *testing.T) {
+	server := redistest.StartT(t, redisproc.Options{})
+	c := plain(t, server.Addr())
+	ctx := t.Context()
+	for _, name := range []string{"acquire", "acquire, guarded", "seal", "renew", "reseat", "release", "init"} {
+		if err := c.FlushAll(ctx).Err(); err != nil {
+			t.Fatal(err)
+		}
+		for _, cmd := range states["ours, not sealed"] {
+			if err := c.Do(ctx, cmd...).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if name == "init" || strings.HasPrefix(name, "acquire") {
+			c.Del(ctx, "L")
+		}
+		if err := c.ConfigResetStat(ctx).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := calls[name].s.run(ctx, c, []string{"L", "R"}, calls[name].args...); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		stats := c.Info(ctx, "commandstats").Val()
+		want := map[string]int{"acquire": 1, "acquire, guarded": 1, "init": 1}[name]
+		if got := callsOf(stats, "info"); got != want {
+			t.Errorf("%s: INFO was called %d times, want %d", name, got, want)
+		}
+		if got := callsOf(stats, "hset"); name == "renew" && got != 1 {
+			t.Errorf("renew: HSET was called %d times, want once", got)
+		}
+	}
+}
+
+// callsOf reads how often a command was called from INFO commandstats.
+func callsOf(stats, command string) int {
+	_, rest, ok := strings.Cut(stats, "cmdstat_"+command+":calls=")
+	if !ok {
+		return 0
+	}
+	digits, _, _ := strings.Cut(rest, ",")
+	n, _ := strconv.Atoi(digits)
+	return n
+}
