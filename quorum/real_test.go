@@ -144,7 +144,7 @@ func TestB14_NoTermIsLost(t *testing.T) {
 	t.Parallel()
 	s := startServers(t, 3)
 	var rec recorder
-	e := s.elector(t, s.store(t, defaults), "a", rec.on, ttl(600*time.Millisecond), func(o *election.Options) { o.Renew = 100 * time.Millisecond })
+	e := s.elector(t, s.store(t, defaults), "a", rec.on, ttl(1500*time.Millisecond), func(o *election.Options) { o.Renew = 100 * time.Millisecond })
 	term := lead(t, e)
 	if err := s.all[2].Pause(); err != nil {
 		t.Fatal(err)

@@ -80,8 +80,9 @@ func (r *round) run(i int) (vote.Reply, error) {
 		r.s.back.Go(func() { <-r.before[i]; close(r.done[i]) })
 	}()
 	// Its own context: redsync's ends with the majority, ours must not. Masters
-	// time out a little apart, so that simulated runs have one order.
-	ctx, cancel := vote.Within(context.Background(), r.patience(i)+time.Duration(i)*7*time.Microsecond, vote.TryTime)
+	// time out a little apart, and after the caller, so that simulated runs have
+	// one order.
+	ctx, cancel := vote.Within(context.Background(), r.patience(i)+time.Duration(i+1)*7*time.Microsecond, vote.TryTime)
 	defer cancel()
 	var o outcome
 	if err := r.turn(ctx, i); err != nil {
@@ -155,10 +156,10 @@ var ops = map[string]string{
 
 // unanswered is the tally of a round whose caller's ctx ended first.
 func (r *round) unanswered(ctx context.Context) tally {
-	t := r.tally()
 	cause := fmt.Errorf("no answer within the caller's deadline: %w", ctx.Err())
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	t := r.sum()
 	before := len(t.errs)
 	for i, o := range r.out {
 		if !o.known {
@@ -202,7 +203,11 @@ func (r *round) follow(f func(i int, o outcome)) {
 func (r *round) tally() tally {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var t tally
+	return r.sum()
+}
+
+// sum is tally with r.mu held.
+func (r *round) sum() (t tally) {
 	for i, o := range r.out {
 		name := r.s.masters[i].Name
 		switch {
