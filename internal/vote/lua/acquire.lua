@@ -63,6 +63,8 @@ elseif known and id ~= '' and r[7] ~= id and string.find(on, 'f', 1, true) then 
     arms, armed, guard, notes = 4, armed or arms == 3, 0, 'restless' -- another one each time: it stands down
   elseif seen ~= id then
     guard, arms, seen, armed = now + length, arms + 1, id, true
+  elseif arms > 1 and guard <= now then
+    arms, armed = 1, true -- it stayed the same for a whole guard: no restless one
   end
 end
 if armed then
