@@ -22,6 +22,7 @@ const (
 type cli struct {
 	Compare compareCommand `cmd:"" help:"Play the same faults to every mode of election, and print what happened."`
 	Init    initCommand    `cmd:"" help:"Say once that nobody can be leading, so that the first election ever does not wait."`
+	Report  reportCommand  `cmd:"" help:"Compare benchmark files row by row, and fail on a regression."`
 	Version versionCommand `cmd:"" help:"Print the versions of this program and of what it measures with."`
 	Worker  workerCommand  `cmd:"" hidden:"" help:"Play runs for another process of this program."`
 }
@@ -76,7 +77,7 @@ type exited int
 
 // subcommand is the one that args begin with, for the help that has its flags.
 func subcommand(args []string) string {
-	if len(args) > 0 && (args[0] == "compare" || args[0] == "init") {
+	if len(args) > 0 && (args[0] == "compare" || args[0] == "init" || args[0] == "report") {
 		return " " + args[0]
 	}
 	return ""

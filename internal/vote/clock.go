@@ -78,12 +78,13 @@ func (r reading) behind(before reading) bool {
 
 // distrust is for how long grants of this server are not to be used yet.
 func (c *serverClock) distrust(longest time.Duration) time.Duration {
+	now := c.own.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.jumped.IsZero() {
 		return 0
 	}
-	return max(0, longest-c.own.Now().Sub(c.jumped))
+	return max(0, longest-now.Sub(c.jumped))
 }
 
 // server is what the server's clock shows about now, and by how much that may be

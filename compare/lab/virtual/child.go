@@ -126,7 +126,8 @@ type head struct {
 	text strings.Builder
 }
 
-const maxHead = 4096
+// maxHead is enough for the stacks of a run that is stuck; see explain.
+const maxHead = 128 << 10
 
 // Write implements io.Writer.
 func (h *head) Write(p []byte) (int, error) {

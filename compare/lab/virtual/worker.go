@@ -1,12 +1,15 @@
 package virtual
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
+	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9/logging"
@@ -65,8 +68,8 @@ func work(in io.Reader, out io.Writer, run func(func()) error) int {
 // fill plays an order.
 func fill(o order, run func(func()) error) result {
 	watchdog := time.AfterFunc(stuck, func() {
-		debug.SetTraceback("all")
-		panic(fmt.Sprintf("%s: not finished after %s: virtual time stands still", o.Spec, stuck))
+		explain(os.Stderr, o.Spec)
+		os.Exit(2)
 	})
 	defer watchdog.Stop()
 	r := result{ID: o.ID}
@@ -79,4 +82,30 @@ func fill(o order, run func(func()) error) result {
 		r.Err = err.Error()
 	}
 	return r
+}
+
+// maxStacks is how many bytes of stacks are looked at: more than a run has.
+const maxStacks = 4 << 20
+
+// explain says that a run is stuck, and what each goroutine waits for. First come
+// those of the run that the runtime does not call durably blocked: they keep the
+// clock from going on. A panic would tell of goroutines in any order.
+func explain(out io.Writer, s Spec) {
+	buf := make([]byte, maxStacks)
+	stacks := strings.Split(strings.TrimSpace(string(buf[:runtime.Stack(buf, true)])), "\n\n")
+	slices.SortStableFunc(stacks, func(a, b string) int { return cmp.Compare(innocence(a), innocence(b)) })
+	fmt.Fprintf(out, "%s: not finished after %s: virtual time stands still, or goes on without end\n\n%s\n",
+		s, stuck, strings.Join(stacks, "\n\n"))
+}
+
+// innocence is how little a goroutine can have to do with a clock that stands still.
+func innocence(stack string) int {
+	head, _, _ := strings.Cut(stack, "\n")
+	switch {
+	case !strings.Contains(head, "synctest bubble"):
+		return 2
+	case strings.Contains(head, "(durable)"):
+		return 1
+	}
+	return 0
 }
