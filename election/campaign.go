@@ -401,7 +401,7 @@ func (c *campaign) noteGuard(g *GuardError) {
 	}
 	args := []any{"guards", g.Guards, "masters", g.Masters, "left", g.Left}
 	if g.Guards.Has(NoRecordGuard) {
-		args = append(args, "hint", "a store that knows nothing of the election may have been wiped; Init says that nobody can be leading")
+		args = append(args, "hint", "a store that knows nothing of the election may have been wiped, so the first election waits once; Init of the store, or the command incumbent init, says that nobody can be leading")
 	}
 	c.e.log.Log(context.Background(), level, "nobody can lead yet: "+ErrGuarded.Error(), args...)
 }

@@ -88,8 +88,13 @@ func (e *elector) emit(ev Event) {
 	e.events.send(ev)
 }
 
-// saw remembers the highest token known, for the floor of later bids.
+// saw remembers the highest token known, for the floor of later bids. One that no
+// term can exceed is not heeded: once it is repaired where it came from, this
+// elector must not be stuck with it.
 func (e *elector) saw(t Token) {
+	if t >= MaxToken {
+		return
+	}
 	e.mu.Lock()
 	e.floor = max(e.floor, t)
 	e.mu.Unlock()

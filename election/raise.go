@@ -29,10 +29,10 @@ func (t *Term) raiseOne(ctx context.Context, g Guard) error {
 		cancel()
 		var p *PanicError
 		switch {
-		case errors.Is(err, ErrFenced):
+		case errors.Is(err, ErrFenced) && !unattainable(err):
 			t.fencedBy(err, true)
 			return err
-		case err == nil, errors.As(err, &p):
+		case err == nil, errors.As(err, &p), Permanent(err):
 			return err
 		case ctx.Err() != nil:
 			return fmt.Errorf("guard not raised: %w", context.Cause(ctx))
@@ -47,6 +47,17 @@ func (t *Term) raiseOne(ctx context.Context, g Guard) error {
 		sleep(ctx, t.e.clock, pause, nil, nil)
 		pause = min(2*pause, t.e.opt.TTL/5)
 	}
+}
+
+// unattainable reports whether a resource knows a token that no term can exceed:
+// somebody wrote it there. That is repaired at the resource or not at all.
+func unattainable(err error) bool {
+	for f := range fences(err) {
+		if f.Known >= MaxToken {
+			return true
+		}
+	}
+	return false
 }
 
 // fencedBy ends the term when err says that it is fenced. One that names another

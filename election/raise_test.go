@@ -157,6 +157,47 @@ func TestRunGuardOutOfReach(t *testing.T) {
 	})
 }
 
+// lasting is an error that waiting does not cure.
+type lasting struct{}
+
+func (lasting) Error() string   { return "no such table" }
+func (lasting) Permanent() bool { return true }
+
+// What waiting does not cure ends Run; a token that nobody can exceed is waited
+// for, and leaves nothing behind once it is repaired.
+func TestRunGuardThatIsBroken(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		m := electiontest.NewMemory()
+		e := join(t, m.Store(), "a")
+		err := election.Run(bg, e, func(context.Context, *election.Term) error { return nil },
+			door(func(context.Context, election.Token) error { return lasting{} }))
+		if !errors.Is(err, lasting{}) {
+			t.Errorf("got %v", err)
+		}
+		wantFree(t, m)
+	})
+	bubble(t, func(t *testing.T) {
+		m := electiontest.NewMemory()
+		e := join(t, m.Store(), "a")
+		began := time.Now()
+		guard := door(func(_ context.Context, token election.Token) error {
+			if time.Since(began) < 3*ttl {
+				return &election.FencedError{Resource: "key", Token: token, Known: election.MaxToken}
+			}
+			return nil
+		})
+		if err := election.Run(bg, e, func(context.Context, *election.Term) error { return nil }, guard); err != nil {
+			t.Fatal(err)
+		}
+		if n := m.Calls(electiontest.OpAcquire); n > 5 {
+			t.Errorf("%d bids in 3 TTLs", n)
+		}
+		if e.logs.count("reason=unhealthy", "key", "9007199254740991") == 0 {
+			t.Errorf("log:\n%s", e.logs)
+		}
+	})
+}
+
 // The end of ctx ends a raise that hangs, and a guard that panics is reported as
 // the work's panic would be.
 func TestRunGuardHangsOrPanics(t *testing.T) {

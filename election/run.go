@@ -51,7 +51,8 @@ func guarded(f func() error) (err error) {
 // token ends the term as fenced, and the next bid asks for a larger one. A guard
 // that cannot be raised for a TTL ends the term as unhealthy, so that a
 // candidate which reaches it may lead. Work that returns a *FencedError for its
-// own token ends its term as fenced, too: Run campaigns again.
+// own token ends its term as fenced, too: Run campaigns again. A guard's error for
+// which Permanent is true (its table does not exist) is returned like work's own.
 //
 // work gets a context that carries ctx's values and is done when ctx is, or
 // StepDown before leadership stops being provable. It must return then: until
@@ -108,6 +109,9 @@ func (t *Term) do(ctx context.Context, work func(context.Context, *Term) error, 
 		}
 		return true, err
 	case lost == nil:
+		if err != nil {
+			t.e.log.Warn("work failed: its term is given back", "token", t.Token(), "error", err)
+		}
 		return true, err
 	}
 	if err != nil && !isContextError(ctx, wctx, err) {

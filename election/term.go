@@ -296,7 +296,7 @@ func (e *elector) logEnd(t *Term, l *Loss) {
 		level = e.log.Info
 	}
 	args := []any{"token", t.Token(), "reason", l.Word(), "led", e.clock.Now().Sub(t.start).Round(time.Millisecond)}
-	if l.Err != nil {
+	if l.Err != nil && !errors.Is(l.Reason, ErrResigned) { // what it was asked by is no error
 		args = append(args, "error", l.Err)
 	}
 	level("leadership ended", args...)

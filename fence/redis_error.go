@@ -40,6 +40,12 @@ type RedisError struct {
 	Remedy string
 }
 
+// Permanent reports whether waiting does not help: the guard's key holds something
+// else, or the keys do not share a slot.
+func (e *RedisError) Permanent() bool {
+	return errors.Is(e.Kind, election.ErrForeignKey) || errors.Is(e.Kind, election.ErrCrossSlot)
+}
+
 // Error gives resource, operation, kind, cause and remedy in one line.
 func (e *RedisError) Error() string {
 	s := fmt.Sprintf("%s: %s: %v: %v", e.Resource, e.Op, e.Kind, e.Err)

@@ -31,6 +31,9 @@ type SQLError struct {
 	Remedy string
 }
 
+// Permanent reports whether waiting does not help: the table does not exist.
+func (e *SQLError) Permanent() bool { return errors.Is(e.Kind, ErrNoTable) }
+
 // Error gives resource, operation, kind, cause and remedy in one line.
 func (e *SQLError) Error() string {
 	s := e.Resource + ": " + e.Op + ": "
