@@ -104,7 +104,7 @@ func TestFirstCampaign(t *testing.T) {
 func TestWaitIsLogged(t *testing.T) {
 	simulated(t, 0, nil, func(t *testing.T, cl *Client, _ []*simnet.Master, out *logs) {
 		first(t, cl)
-		for _, want := range []string{"guards=restart,", "no-record masters=", ":6379", "left=5s", "Init says that nobody can be leading"} {
+		for _, want := range []string{"guards=restart,", "no-record masters=", ":6379", "left=5s", "incumbent init, says that nobody can be leading"} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("log lacks %q: %s", want, out)
 			}

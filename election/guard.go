@@ -17,6 +17,8 @@ type Guard interface {
 	// leader's first act (R14). It returns once that is certain, also for acts
 	// that were under way. Raising to the same token again succeeds.
 	//
+	// It must return when ctx ends: the lease is kept for as long as it blocks.
+	//
 	// The error is a *FencedError when the resource knows a higher token; any
 	// other means that nothing is certain.
 	Raise(ctx context.Context, t Token) error

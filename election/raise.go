@@ -31,6 +31,7 @@ func (t *Term) raiseOne(ctx context.Context, g Guard) error {
 		switch {
 		case errors.Is(err, ErrFenced) && !unattainable(err):
 			t.fencedBy(err, true)
+			t.Fenced(t.Token() + 1) // should err not say by what
 			return err
 		case err == nil, errors.As(err, &p), Permanent(err):
 			return err

@@ -163,6 +163,25 @@ type lasting struct{}
 func (lasting) Error() string   { return "no such table" }
 func (lasting) Permanent() bool { return true }
 
+// A fence that does not say by what ends the term all the same.
+func TestRunGuardThatSaysNoMore(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		m := electiontest.NewMemory()
+		e := join(t, m.Store(), "a")
+		tries := 0
+		err := election.Run(bg, e, func(context.Context, *election.Term) error { return nil },
+			door(func(context.Context, election.Token) error {
+				if tries++; tries == 1 {
+					return fmt.Errorf("no: %w", election.ErrFenced)
+				}
+				return nil
+			}))
+		if err != nil || tries != 2 {
+			t.Errorf("%v after %d raises", err, tries)
+		}
+	})
+}
+
 // What waiting does not cure ends Run; a token that nobody can exceed is waited
 // for, and leaves nothing behind once it is repaired.
 func TestRunGuardThatIsBroken(t *testing.T) {

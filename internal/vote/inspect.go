@@ -32,6 +32,9 @@ func (m *Master) Inspect(ctx context.Context) election.MasterState {
 		st.Holder = &r.Holder
 	}
 	f := fields(raw)
+	if r.Value != "" || f.text(8) != "" || f.text(13) != "" {
+		m.known.Store(true)
+	}
 	st.Until, st.ReleasedToken, st.Arms = date(f.number(8)), f.token(9), int(f.number(12))
 	st.RunID, _, _ = strings.Cut(f.text(10), "-")
 	info, err := m.info(ctx)

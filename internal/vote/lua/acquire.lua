@@ -35,13 +35,6 @@ local mine = lease == ARGV[1] -- R9, before all guards
 if mine and own > 0 then
   return {'granted', now, string.format('%.0f', own), '', 0, '', '0', '0', run, notes}
 end
--- A bid that was stuck on its way, or at a server that hung, is nobody's any more:
--- granting it would keep others out for a TTL (R10).
-local limit = tonumber(ARGV[7] or '0')
-if not lease and limit > 0 and now > limit then
-  return {'late', now}
-end
-
 -- Guards. R6 and R4 are armed before anything is refused, also where the lease is
 -- held, so that they run side by side with it and with each other.
 local on = ARGV[9]
@@ -56,21 +49,32 @@ fresh, guard = math.min(fresh, now + length), math.min(guard, now + length)
 if mine then
   on = '' -- only its record was lost
 end
-if not known and ARGV[10] ~= '1' and string.find(on, 'n', 1, true) then -- R6
+local limit = tonumber(ARGV[7] or '0')
+local late = not lease and limit > 0 and now > limit
+if not known and not late and ARGV[10] ~= '1' and string.find(on, 'n', 1, true) then -- R6
   fresh, guard, arms, seen, armed = now + length, now + length, 1, id, true
 elseif known and id ~= '' and r[7] ~= id and string.find(on, 'f', 1, true) then -- R4
-  if arms > 3 or arms == 3 and seen ~= id then
-    arms, armed, guard, notes = 4, armed or arms == 3, 0, 'restless' -- another one each time: it stands down
-  elseif seen ~= id then
+  if seen == id then
+    if arms > 1 and guard <= now then
+      arms, armed = 1, true -- it stayed the same for a whole guard: no restless one
+    end
+  elseif arms < 3 then
     guard, arms, seen, armed = now + length, arms + 1, id, true
-  elseif arms > 1 and guard <= now then
-    arms, armed = 1, true -- it stayed the same for a whole guard: no restless one
+  else
+    guard, arms, seen, armed = 0, 4, id, true -- another one each time: it stands down
+    notes = 'restless'
   end
 end
 if armed then
   redis.call('HSET', KEYS[2], 'fresh_until', string.format('%.0f', fresh), 'guard_id', seen,
     'guard_until', string.format('%.0f', guard), 'arms', arms)
   redis.call('PEXPIRE', KEYS[2], ARGV[5])
+end
+
+-- A bid that was stuck on its way, or at a server that hung, is nobody's any more:
+-- granting it would keep others out for a TTL (R10).
+if late then
+  return {'late', now}
 end
 
 -- A lease that runs further ahead than any can: the clock went back. It is cut once (R7).
