@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,10 @@ type Result struct {
 	// Cells are those that have runs: guards within modes within faults, as the
 	// plan lists them.
 	Cells []measure.Cell
+	// Worst has for each cell, by its index, the run that went worst: the one with the
+	// longest overlap of acts, then of beliefs, then with nobody leading for longest.
+	// Of equals it is the one with the smallest seed.
+	Worst []Example
 	// Runs is how many were measured, Acts how many acts they saw.
 	Runs, Acts int
 	// Broken lists the rules that were broken, Failed the runs that could not be
@@ -54,6 +59,25 @@ type Result struct {
 	Interrupted, GaveUp bool
 	// Took is real time.
 	Took time.Duration
+}
+
+// An Example is a run that is worth looking at.
+type Example struct {
+	Job     Job
+	Run     history.Run
+	Figures measure.Figures
+}
+
+// worse reports whether f is worse than what e has.
+func (e *Example) worse(f measure.Figures) bool {
+	if len(e.Run.Events) == 0 {
+		return true
+	}
+	return cmp.Or(
+		cmp.Compare(f.ActOverlap, e.Figures.ActOverlap),
+		cmp.Compare(f.BeliefOverlap, e.Figures.BeliefOverlap),
+		cmp.Compare(f.Leaderless, e.Figures.Leaderless),
+	) > 0
 }
 
 // Broken is a rule that a run broke.
@@ -87,7 +111,7 @@ func Run(ctx context.Context, p Plan, lab Lab, progress func(done int), sink Sin
 	begin := time.Now()
 	lctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c := &collector{result: Result{Plan: p, Lab: lab.Name()}, jobs: p.Jobs(), cells: map[string]*measure.Tally{}, sink: sink}
+	c := &collector{result: Result{Plan: p, Lab: lab.Name()}, jobs: p.Jobs(), cells: map[string]*cell{}, sink: sink}
 	err := lab.Play(lctx, c.jobs, func(i int, run history.Run, err error) {
 		if err := c.add(i, run, err); err != nil {
 			cancel(err)
@@ -113,9 +137,15 @@ func Run(ctx context.Context, p Plan, lab Lab, progress func(done int), sink Sin
 type collector struct {
 	result Result
 	jobs   []Job
-	cells  map[string]*measure.Tally
+	cells  map[string]*cell
 	sink   Sink
 	err    error // of the sink
+}
+
+// cell is what is known of a cell so far.
+type cell struct {
+	measure.Tally
+	worst Example
 }
 
 // key names a job's cell.
@@ -136,9 +166,13 @@ func (c *collector) add(i int, run history.Run, failed error) error {
 		c.result.Broken = append(c.result.Broken, Broken{job, v})
 	}
 	if c.cells[job.key()] == nil {
-		c.cells[job.key()] = &measure.Tally{}
+		c.cells[job.key()] = &cell{}
 	}
-	c.cells[job.key()].Add(run, f)
+	into := c.cells[job.key()]
+	into.Add(run, f)
+	if into.worst.worse(f) {
+		into.worst = Example{job, run, f}
+	}
 	c.result.Runs++
 	c.result.Acts += f.Acts
 	if c.sink != nil && c.err == nil {
@@ -154,6 +188,7 @@ func (c *collector) sum() *Result {
 	for _, j := range c.result.Plan.cells() {
 		if t := c.cells[j.key()]; t != nil {
 			c.result.Cells = append(c.result.Cells, t.Cell())
+			c.result.Worst = append(c.result.Worst, t.worst)
 		}
 	}
 	return &c.result

@@ -88,9 +88,26 @@ type Run struct {
 	Lab string `json:"lab"`
 	// TTL of the leases.
 	TTL time.Duration `json:"ttl_ns"`
+	// Steps are the faults of a schedule, in the order in which they struck; none
+	// where Fault is a single one.
+	Steps []string `json:"steps,omitempty"`
+	// Load is what the masters had to do while nothing was wrong; zero where it was
+	// not measured.
+	Load Load `json:"load,omitzero"`
 	// Length is how long the run lasted by the shared clock.
 	Length time.Duration `json:"length_ns"`
 	Events []Event       `json:"events"`
+}
+
+// A Load is what candidates asked of all masters together.
+type Load struct {
+	// Span is for how long it was counted.
+	Span time.Duration `json:"span_ns"`
+	// Leader and Standby are commands of the leader and of all standbys together,
+	// of which there were Standbys. Commands that scripts issue are not counted.
+	Leader   int `json:"leader"`
+	Standby  int `json:"standby"`
+	Standbys int `json:"standbys"`
 }
 
 // Sort orders events by time, actor and number: the one order in which two

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"incumbent/compare/history"
@@ -36,12 +37,33 @@ type Cell struct {
 	StaleAttempted        int `json:"stale_attempted"`
 	StaleAcceptedUnfenced int `json:"stale_accepted_unfenced"`
 	StaleAcceptedFenced   int `json:"stale_accepted_fenced"`
+
+	// Load is what masters were asked while nothing was wrong; nil where no run
+	// measured it.
+	Load *Load `json:"load,omitempty"`
+	// Samples are what the quantiles were taken of, for pictures. They are not in
+	// summary.json; results.txt has them.
+	Samples Samples `json:"-"`
+}
+
+// A Load is in commands a second, to all masters together.
+type Load struct {
+	// Leader is what one leader costs, Standby what each standby does.
+	Leader  float64 `json:"leader_commands_per_sec"`
+	Standby float64 `json:"standby_commands_per_sec"`
+}
+
+// Samples are the values of a cell's runs, in ascending order.
+type Samples struct {
+	Failover, Overshoot, Leaderless []time.Duration
 }
 
 // A Tally collects the figures of a cell's runs.
 type Tally struct {
 	cell                                      Cell
 	failover, overshoot, leaderless, bel, act []time.Duration
+	load                                      history.Load
+	standing                                  time.Duration // of all standbys together
 }
 
 // Add adds a run. The first one says what the cell is.
@@ -60,6 +82,10 @@ func (t *Tally) Add(run history.Run, f Figures) {
 	t.leaderless = append(t.leaderless, f.Leaderless)
 	t.bel = append(t.bel, f.BeliefOverlap)
 	t.act = append(t.act, f.ActOverlap)
+	t.load.Span += run.Load.Span
+	t.load.Leader += run.Load.Leader
+	t.load.Standby += run.Load.Standby
+	t.standing += run.Load.Span * time.Duration(run.Load.Standbys)
 	t.cell.StaleAttempted += f.StaleAttempted
 	t.cell.StaleAcceptedUnfenced += f.StaleAcceptedUnfenced
 	t.cell.StaleAcceptedFenced += f.StaleAcceptedFenced
@@ -75,7 +101,23 @@ func (t *Tally) Cell() Cell {
 	c.ActOverlap = QuantilesOf(t.act)
 	c.BeliefWindow = QuantilesOf(above0(t.bel))
 	c.ActWindow = QuantilesOf(above0(t.act))
+	c.Load = t.perSecond()
+	c.Samples = Samples{ascending(t.failover), ascending(t.overshoot), ascending(t.leaderless)}
 	return c
+}
+
+func ascending(d []time.Duration) []time.Duration { return slices.Sorted(slices.Values(d)) }
+
+// perSecond is the load; nil if none was measured.
+func (t *Tally) perSecond() *Load {
+	if t.load.Span <= 0 {
+		return nil
+	}
+	l := &Load{Leader: float64(t.load.Leader) / t.load.Span.Seconds()}
+	if t.standing > 0 {
+		l.Standby = float64(t.load.Standby) / t.standing.Seconds()
+	}
+	return l
 }
 
 // above0 leaves out what did not happen.

@@ -2,6 +2,7 @@ package measure_test
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -183,7 +184,7 @@ func TestQuantilesOf(t *testing.T) {
 
 func TestTally(t *testing.T) {
 	var tally measure.Tally
-	if got := tally.Cell(); got != (measure.Cell{}) {
+	if got := tally.Cell(); !reflect.DeepEqual(got, measure.Cell{}) {
 		t.Errorf("an empty cell is %+v", got)
 	}
 	for _, name := range []string{"nobody", "crash", "pause", "the leader outlives"} {
@@ -200,8 +201,13 @@ func TestTally(t *testing.T) {
 		ActWindow:     measure.Quantiles{1, 1490, 1490, 1490, 1490},
 
 		StaleAttempted: 2, StaleAcceptedUnfenced: 2,
+		Samples: measure.Samples{
+			Failover:   []time.Duration{1010 * msec, 1610 * msec},
+			Overshoot:  []time.Duration{10 * msec, 10 * msec},
+			Leaderless: []time.Duration{0, 10 * msec, 30 * msec, 3000 * msec},
+		},
 	}
-	if got := tally.Cell(); got != want {
+	if got := tally.Cell(); !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}
 }
@@ -214,5 +220,19 @@ func TestUpperBound(t *testing.T) {
 		if got := measure.UpperBound(tt.n); math.Abs(got-tt.want) > tt.want/1000 {
 			t.Errorf("UpperBound(%d) = %v, want %v", tt.n, got, tt.want)
 		}
+	}
+}
+
+// TestLoad: an elector's load is counted over all runs that measured it.
+func TestLoad(t *testing.T) {
+	var tally measure.Tally
+	for range 2 {
+		run := figureTests[0].run
+		run.Load = history.Load{Span: 10 * time.Second, Leader: 15, Standby: 20, Standbys: 2}
+		tally.Add(run, measure.Of(run))
+	}
+	tally.Add(figureTests[0].run, measure.Of(figureTests[0].run))
+	if got := tally.Cell().Load; got == nil || *got != (measure.Load{Leader: 1.5, Standby: 1}) {
+		t.Errorf("load is %+v", got)
 	}
 }
