@@ -48,8 +48,10 @@ func (c *serverClock) heard(sent, server time.Time) {
 	case !c.watched:
 		c.watched, c.base, c.last = true, r, r
 	case r.ahead(c.base):
+		// rare: clock-jumped-ahead
 		c.jumped, c.base, c.last = r.got, r, r
 	case r.behind(c.base):
+		// rare: clock-went-back
 		// When it comes back to where it was it will be seen as a jump ahead.
 		c.base, c.last = r, r
 	case r.got.Sub(c.last.got) > 2*c.window:
@@ -57,6 +59,16 @@ func (c *serverClock) heard(sent, server time.Time) {
 	case r.got.Sub(c.last.got) >= c.window:
 		c.base, c.last = c.last, r
 	}
+	if r.tighter(c.base) {
+		c.base = r
+	}
+}
+
+// tighter reports whether r says at least as well as an earlier reading how far ahead
+// the server's clock can be: the answer to a request that was long under way says
+// little, and a jump could hide in that.
+func (r reading) tighter(before reading) bool {
+	return r.server.Sub(before.server) <= r.sent.Sub(before.sent)
 }
 
 // slack is what clocks may differ by in that time without a jump: the same that

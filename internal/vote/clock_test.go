@@ -34,12 +34,16 @@ func TestServerClock(t *testing.T) {
 		"in steps that add up":         {[]look{{0, 0, 0}, {time.Second, 0, time.Second + 13*ms}, {time.Second, 0, time.Second + 13*ms}}, true},
 		"in small steps that add up": {[]look{{0, 0, 0}, {time.Second, 0, time.Second + 11200*time.Microsecond},
 			{time.Second, 0, time.Second + 11200*time.Microsecond}, {time.Second, 0, time.Second + 11200*time.Microsecond}}, true},
-		"over two windows":                   {[]look{{0, 0, 0}, {window, 0, window + 102*ms}, {window / 2, 0, window/2 + 52*ms}}, true},
-		"back":                               {[]look{{0, 0, 0}, {time.Second, 0, -time.Hour}}, false},
-		"back and forth":                     {[]look{{0, 0, 0}, {time.Second, 0, -5 * time.Second}, {time.Second, 0, 7 * time.Second}}, true},
-		"back on slow requests is not known": {[]look{{0, 500 * ms, 0}, {time.Second, 500 * ms, 600 * ms}, {time.Second, 0, 1400 * ms}}, false},
-		"long ago tells little":              {[]look{{0, 0, 0}, {3 * window, 0, 3 * window}, {time.Second, 0, time.Second + 50*ms}}, true},
-		"base moves on":                      {[]look{{0, 0, 0}, {window, 0, window}, {window, 0, window}, {window, 0, window + 250*ms}}, true},
+		"over two windows": {[]look{{0, 0, 0}, {window, 0, window + 102*ms}, {window / 2, 0, window/2 + 52*ms}}, true},
+		"back":             {[]look{{0, 0, 0}, {time.Second, 0, -time.Hour}}, false},
+		"back and forth":   {[]look{{0, 0, 0}, {time.Second, 0, -5 * time.Second}, {time.Second, 0, 7 * time.Second}}, true},
+		// The second answer says that the clock is behind by at least 400 ms.
+		"back and forth on slow requests": {[]look{{0, 500 * ms, 0}, {time.Second, 500 * ms, 600 * ms}, {time.Second, 0, 1400 * ms}}, true},
+		// What was long under way may have been read at any time; the next one says more.
+		"a jump hides in no slow request": {[]look{{0, 900 * ms, 900 * ms}, {time.Second, 0, 100 * ms}, {100 * ms, 0, 400 * ms}}, true},
+		"slow requests prove nothing":     {[]look{{0, 0, 0}, {time.Second, 900 * ms, 1800 * ms}, {time.Second, 0, 200 * ms}}, false},
+		"long ago tells little":           {[]look{{0, 0, 0}, {3 * window, 0, 3 * window}, {time.Second, 0, time.Second + 50*ms}}, true},
+		"base moves on":                   {[]look{{0, 0, 0}, {window, 0, window}, {window, 0, window}, {window, 0, window + 250*ms}}, true},
 	} {
 		own := &handClock{time.Unix(1000, 0)}
 		s := serverClock{own: own}
