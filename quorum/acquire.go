@@ -76,6 +76,7 @@ func (s *Store) refusal(t tally, b election.Bid, took time.Duration) error {
 		return fmt.Errorf("%w: it took %s of a TTL of %s", election.ErrTooSlow, took, b.TTL)
 	}
 	if len(t.yes)+len(t.held)+len(t.guarded) < s.need {
+		// rare: too-few-answers
 		return s.failure(t)
 	}
 	l, n := t.leader()
@@ -83,6 +84,7 @@ func (s *Store) refusal(t tally, b election.Bid, took time.Duration) error {
 		return &election.HeldError{Holder: l, Left: t.left(s.need), Last: t.last()}
 	}
 	if len(t.yes)+len(t.held) < s.need {
+		// rare: majority-waits-for-guards
 		return t.waiting(s.need)
 	}
 	return fmt.Errorf("%w: %d of %d for us, at most %d for another, %d waiting for a guard",
@@ -125,6 +127,7 @@ func (s *Store) seal(ctx context.Context, votes *round, g election.Grant) error 
 			return nil
 		}
 	}
+	// rare: seal-lost
 	if t := r.tally(); len(t.errs) > 0 {
 		return s.failure(t)
 	}
@@ -148,6 +151,7 @@ func (s *Store) undo(votes *round, b election.Bid) {
 			<-before // bounded, as every call is
 			o := votes.outcome(i)
 			if o.reply.Status == statusGranted || o.reply.Stands || vote.MayStand(o.err) {
+				// rare: vote-undone
 				m.Undo(b.Value)
 			}
 		})

@@ -213,6 +213,35 @@ func TestR4_FailoversThatALeaderOutlivesDoNotCount(t *testing.T) {
 	})
 }
 
+// Failovers that are further apart than two guards use up no armings either, though
+// nobody looks but right after each.
+func TestR4_FailoversLongApartDoNotCount(t *testing.T) {
+	eachMode(t, func(t *testing.T, w *world) {
+		st, standby := w.open(), w.open()
+		g := win(t, st, bid("a", lease))
+		settle(t, st)
+		for i := range 6 {
+			w.renamed(func(m *simnet.Master) string { return fmt.Sprintf("beef%d%s", i, m.Name()) })
+			if _, err := standby.Acquire(t.Context(), bid("b", lease)); !heldByOther(err) {
+				t.Fatal(err)
+			}
+			settle(t, standby)
+			for range 8 {
+				time.Sleep(lease / 3)
+				if _, err := st.Renew(t.Context(), g); err != nil {
+					t.Fatal(err)
+				}
+				settle(t, st)
+			}
+		}
+		w.renamed(func(m *simnet.Master) string { return "cafe" + m.Name() })
+		w.deleteLease(len(w.masters))
+		if got := guardsOf(t, standby, bid("b", lease)); !got.Has(election.FailoverGuard) {
+			t.Errorf("after six failovers with the lease and one without: guards %s", got)
+		}
+	})
+}
+
 // guardsOf is which guards refuse a bid.
 func guardsOf(t *testing.T, st election.Store, b election.Bid) election.StoreGuards {
 	t.Helper()

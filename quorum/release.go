@@ -39,6 +39,7 @@ func (s *Store) Release(ctx context.Context, g election.Grant) (election.Release
 	case len(s.masters)-y.expired-len(y.held) < s.need:
 		return released, gone(y)
 	}
+	// rare: release-unknown
 	return released, s.failure(y)
 }
 

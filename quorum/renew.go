@@ -40,6 +40,7 @@ func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, er
 	y := r.tally()
 	if len(s.masters)-y.expired-len(y.held) < s.need {
 		// So many say "not yours" that no majority can still hold it.
+		// rare: majority-lost
 		return g, gone(y)
 	}
 	return g, s.failure(y)
@@ -64,6 +65,7 @@ func (s *Store) heal(g election.Grant, t *term, i int, o outcome) {
 	}
 	before, done, ok := t.nextUnlessReleased(i)
 	if !ok {
+		// rare: not-healed-after-release
 		return
 	}
 	s.back.Go(func() {
@@ -73,6 +75,7 @@ func (s *Store) heal(g election.Grant, t *term, i int, o outcome) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), vote.Bound(g.TTL))
 		defer cancel()
+		// rare: re-seat
 		r, err := s.masters[i].Reseat(ctx, g)
 		t.set(i, err == nil && r.Status == "reseated")
 	})

@@ -105,6 +105,7 @@ const leastPatience = 20 * time.Millisecond
 // gets a quarter of the time to vote, until it answers again.
 func (r *round) patience(i int) time.Duration {
 	if r.yes == statusGranted && r.s.silent[i].Load() && r.s.answering() >= r.s.need {
+		// rare: silent-master-has-less-time
 		return min(r.bound, max(r.bound/4, leastPatience))
 	}
 	return r.bound
@@ -129,6 +130,7 @@ func (r *round) turn(ctx context.Context, i int) error {
 	case <-r.before[i]:
 		return nil
 	case <-ctx.Done():
+		// rare: call-before-unanswered
 		return &election.MasterError{
 			Master: r.s.masters[i].Name, Op: "wait", Kind: election.ErrUnreachable,
 			Err: fmt.Errorf("the call before is still unanswered: %w", ctx.Err()),
@@ -145,6 +147,7 @@ func (r *round) decide(ctx context.Context, count func(context.Context) bool) (o
 	case ok = <-decided:
 		return ok, nil
 	case <-ctx.Done():
+		// rare: round-out-of-time
 		return false, r.s.failure(r.unanswered(ctx))
 	}
 }

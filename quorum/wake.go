@@ -52,6 +52,7 @@ func (w *waker) add(i int, value string) {
 	if len(by) == w.need {
 		w.hint()
 		if value == "" {
+			// rare: subscriptions-made-anew
 			clear(by) // from here on, what is made again
 		}
 	}

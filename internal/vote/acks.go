@@ -31,6 +31,7 @@ func (m *Master) send(ctx context.Context, s Script, args []any) ([]any, error) 
 		return nil, m.moved(ctx, err)
 	}
 	if word := fields(raw).text(0); (word == "granted" || word == "sealed" || word == "renewed" || word == "reseated") && acks < m.ReplicaAcks {
+		// rare: not-acknowledged
 		return nil, &election.MasterError{
 			Master: m.Name, Op: s.Name, Kind: election.ErrNotReplicated,
 			Err:    fmt.Errorf("%d of %d replicas acknowledged in time", acks, m.ReplicaAcks),

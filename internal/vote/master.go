@@ -109,6 +109,7 @@ func (m *Master) Acquire(ctx context.Context, b election.Bid, assumeNew bool) (R
 	longest := longest(b)
 	m.clock.span(longest)
 	if r, ok := m.distrusted(longest); ok {
+		// rare: clock-guard-refuses
 		return r, nil
 	}
 	r, err := m.call(ctx, "acquire", acquireScript, b.Value, b.TTL.Milliseconds(), uint64(b.Floor), who, m.kept(b.TTL),
@@ -118,8 +119,10 @@ func (m *Master) Acquire(ctx context.Context, b election.Bid, assumeNew bool) (R
 	}
 	if err == nil && r.Status == "late" {
 		if d, ok := m.distrusted(longest); ok {
+			// rare: late-by-a-clock-that-jumped
 			return d, nil // late by a clock that has jumped ahead
 		}
+		// rare: late-bid-refused
 		return Reply{}, &election.MasterError{
 			Master: m.Name, Op: "acquire", Kind: election.ErrLate, Err: errors.New("handled after the candidate had stopped waiting"),
 		}

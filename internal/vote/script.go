@@ -55,6 +55,7 @@ func newScript(name, source string) Script {
 func (s Script) run(ctx context.Context, c redis.UniversalClient, keys []string, args ...any) ([]any, error) {
 	reply, err := c.EvalSha(ctx, s.SHA, keys, args...).Slice()
 	if err != nil && noScript(err) {
+		// rare: script-sent-again
 		reply, err = c.Eval(ctx, s.Source, keys, args...).Slice()
 	}
 	return reply, err

@@ -19,6 +19,7 @@ func (m *Master) Undo(value string) {
 		if !Ambiguous(err) || i == len(undoPauses) {
 			return
 		}
+		// rare: undo-tried-again
 		time.Sleep(undoPauses[i])
 	}
 }

@@ -53,6 +53,7 @@ func (m *Master) Listen(ctx context.Context, ping time.Duration, heard func(Wake
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):
+			// rare: subscription-made-again
 		}
 		pause = min(2*pause, maxPause)
 	}

@@ -58,7 +58,10 @@ elseif known and id ~= '' and r[7] ~= id and string.find(on, 'f', 1, true) then 
     if arms > 1 and guard <= now then
       arms, armed = 1, true -- it stayed the same for a whole guard: no restless one
     end
-  elseif arms < 3 then
+  elseif arms < 3 or (guard > 0 and guard + length < now) then
+    if guard > 0 and guard + length < now then
+      arms = 0 -- no other one was seen for a whole guard after the last: no restless one
+    end
     guard, arms, seen, armed = now + length, arms + 1, id, true
   else
     guard, arms, seen, armed = 0, 4, id, true -- another one each time: it stands down
