@@ -101,7 +101,7 @@ func TestRunFindsWhatIsBroken(t *testing.T) {
 	if err != nil || len(r.Broken) != 1 || r.Broken[0].Violation.Rule != measure.BeliefOverlap {
 		t.Fatalf("error %v, broken %+v", err, r.Broken)
 	}
-	want := "incumbent compare --seed 11 --runs 1 --modes quorum5 --faults crash --guards on --ttl 1s --candidates 3 --out replay"
+	want := "incumbent replay 11 --mode quorum5 --fault crash --guards on --ttl 1s --candidates 3"
 	if got := r.Broken[0].Job.Command(); got != want {
 		t.Errorf("replay with %q, want %q", got, want)
 	}
@@ -191,6 +191,44 @@ func TestRunStopsWhenTheSinkFails(t *testing.T) {
 	}
 }
 
+// scripted is a schedule.
+var scripted = fault.Schedule{Name: "scripted", Path: "my faults.yaml", Steps: []fault.Step{{Fault: "pause", For: 1.5}, {After: 0.3, Fault: "flushall"}}}
+
+// TestSchedules: they are cells like faults, with both guards where those matter.
+func TestSchedules(t *testing.T) {
+	p := plan()
+	p.Faults, p.Schedules, p.Renew, p.Link, p.Loss, p.Drift, p.TTL = nil, []fault.Schedule{scripted}, 200*time.Millisecond, "zone", 0.05, 0.5, 2*time.Second
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	jobs := p.Jobs()
+	if p.Cells() != 4 || len(jobs) != 12 {
+		t.Fatalf("%d cells, %d jobs", p.Cells(), len(jobs))
+	}
+	j := jobs[1]
+	if j.Fault != "scripted" || j.Guards != "off" || j.Schedule == nil || virtual.Spec(j).Validate() != nil {
+		t.Errorf("job is %+v", j)
+	}
+	want := "incumbent replay 10 --mode single --schedule 'my faults.yaml' --guards off --ttl 2s --candidates 3 --renew 200ms --link zone --loss 0.05 --drift 0.5"
+	if got := j.Command(); got != want {
+		t.Errorf("replay with %q, want %q", got, want)
+	}
+	// The steps of its runs say what a cell promises.
+	r, err := compare.Run(t.Context(), p, lab{func(j compare.Job) (history.Run, error) {
+		run := good(j, false)
+		run.Steps = []string{"pause", "flushall"}
+		return run, nil
+	}}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Cells {
+		if c.Promise().Belief != (c.Guards == "on") {
+			t.Errorf("guards %s: it promises %+v", c.Guards, c.Promise())
+		}
+	}
+}
+
 func TestPlanValidate(t *testing.T) {
 	if err := plan().Validate(); err != nil {
 		t.Error(err)
@@ -202,12 +240,19 @@ func TestPlanValidate(t *testing.T) {
 		{func(p *compare.Plan) { p.Runs = 0 }, "runs: 0: must be from 1"},
 		{func(p *compare.Plan) { p.TTL = 2 * time.Hour }, "ttl: 2h0m0s: must be from 100ms"},
 		{func(p *compare.Plan) { p.TTL++ }, "ttl: 1.000000001s: must be a whole"},
-		{func(p *compare.Plan) { p.Candidates = 21 }, "candidates: 21: must be from 2 to 20"},
+		{func(p *compare.Plan) { p.Candidates = 51 }, "candidates: 51: must be from 2 to 50"},
+		{func(p *compare.Plan) { p.Renew = time.Second }, "renew: 1s: must be from 1ms to a third of the TTL"},
+		{func(p *compare.Plan) { p.Link = "moon" }, `link: "moon": must be of lan, zone, wan`},
+		{func(p *compare.Plan) { p.Link = "wan" }, "ttl: 1s: must be at least 3s on a link like wan"},
+		{func(p *compare.Plan) { p.Loss = -1 }, "loss: -1: must be from 0 to 0.2"},
+		{func(p *compare.Plan) { p.Drift = 2 }, "drift: 2: must be from 0 to 1 per cent"},
+		{func(p *compare.Plan) { p.Schedules = []fault.Schedule{{Name: "x", Path: "x.yaml"}} }, "schedule: x.yaml: steps: 0 of them"},
+		{func(p *compare.Plan) { p.Schedules = []fault.Schedule{scripted, scripted} }, "schedule: scripted: must be named once"},
 		{func(p *compare.Plan) { p.Modes = nil }, "modes: none"},
 		{func(p *compare.Plan) { p.Faults = nil }, "faults: none"},
 		{func(p *compare.Plan) { p.Modes[1] = p.Modes[0] }, "modes: single: must be named once"},
 		{func(p *compare.Plan) { p.Faults[1] = p.Faults[0] }, "faults: pause: must be named once"},
-		{func(p *compare.Plan) { p.Faults[1] = "flood" }, `faults: "flood": must be of resign`},
+		{func(p *compare.Plan) { p.Faults[1] = "flood" }, `faults: "flood": must be of calm`},
 		{func(p *compare.Plan) { p.Guards = []string{"on", "none"} }, `guards: "none": must be of on, off`},
 		{func(p *compare.Plan) { p.Guards = []string{"on", "on"} }, "guards: on: must be named once"},
 	} {

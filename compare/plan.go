@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"incumbent/compare/fault"
 	"incumbent/compare/history"
+	"incumbent/compare/lab/virtual"
 )
 
 // A Mode is single, or quorum with a number of masters.
@@ -60,6 +62,13 @@ type Plan struct {
 	Guards []string
 	// Candidates is how many take part.
 	Candidates int
+	// Schedules are played after the faults. Their names have no doubles.
+	Schedules []fault.Schedule
+	// Renew, Link, Loss and Drift are as in [virtual.Spec].
+	Renew time.Duration
+	Link  string
+	Loss  float64
+	Drift float64
 }
 
 // A FieldError says which field of a plan is wrong, its value, and the rule.
@@ -76,7 +85,7 @@ func (e *FieldError) Error() string { return fmt.Sprintf("%s: %v: %s", e.Field, 
 const (
 	MaxRuns       = 100_000
 	MinCandidates = 2
-	MaxCandidates = 20
+	MaxCandidates = 50
 	MinTTL        = 100 * time.Millisecond
 	MaxTTL        = time.Hour
 )
@@ -94,8 +103,11 @@ func (p Plan) Validate() error {
 		return &FieldError{"candidates", p.Candidates, fmt.Sprintf("must be from %d to %d", MinCandidates, MaxCandidates)}
 	case len(p.Modes) == 0:
 		return &FieldError{"modes", "none", "must name at least one"}
-	case len(p.Faults) == 0:
+	case len(p.Faults)+len(p.Schedules) == 0:
 		return &FieldError{"faults", "none", "must name at least one"}
+	}
+	if err := p.validateConditions(); err != nil {
+		return err
 	}
 	for i, m := range p.Modes {
 		if slices.Contains(p.Modes[:i], m) {
@@ -110,7 +122,24 @@ func (p Plan) Validate() error {
 			return &FieldError{"faults", f, "must be named once"}
 		}
 	}
+	for i, s := range p.Schedules {
+		if err := s.Validate(); err != nil {
+			return &FieldError{"schedule", s.Path, err.Error()}
+		}
+		if slices.ContainsFunc(p.Schedules[:i], func(o fault.Schedule) bool { return o.Name == s.Name }) {
+			return &FieldError{"schedule", s.Name, "must be named once"}
+		}
+	}
 	return p.validateGuards()
+}
+
+func (p Plan) validateConditions() error {
+	err := virtual.Conditions{Renew: p.Renew, Link: p.Link, Loss: p.Loss, Drift: p.Drift}.Validate(p.TTL)
+	var c *virtual.ConditionError
+	if errors.As(err, &c) {
+		return &FieldError{c.Field, c.Value, c.Rule}
+	}
+	return err
 }
 
 func (p Plan) validateGuards() error {
@@ -126,11 +155,11 @@ func (p Plan) validateGuards() error {
 }
 
 // guardsOf lists the guards that a fault is played with.
-func (p Plan) guardsOf(name string) []string {
+func (p Plan) guardsOf(f fault.Fault) []string {
 	if len(p.Guards) > 0 {
 		return p.Guards
 	}
-	if f, err := fault.ByName(name); err == nil && f.Danger != fault.Harmless {
+	if f.Danger != fault.Harmless {
 		return []string{history.GuardsOn, history.GuardsOff}
 	}
 	return []string{history.GuardsOn}
@@ -143,17 +172,30 @@ func (p Plan) Cells() int { return len(p.cells()) }
 // guards within modes within faults.
 func (p Plan) cells() []Job {
 	var list []Job
-	for _, f := range p.Faults {
+	add := func(f fault.Fault, s *fault.Schedule) {
 		for _, m := range p.Modes {
 			for _, g := range p.guardsOf(f) {
-				list = append(list, Job{p.Seed, m.Kind, m.Masters, f, g, p.TTL, p.Candidates})
+				list = append(list, Job{
+					Seed: p.Seed, Mode: m.Kind, Masters: m.Masters, Fault: f.Name, Guards: g, TTL: p.TTL, Candidates: p.Candidates,
+					Renew: p.Renew, Link: p.Link, Loss: p.Loss, Drift: p.Drift, Schedule: s,
+				})
 			}
 		}
+	}
+	for _, name := range p.Faults {
+		f, err := fault.ByName(name)
+		if err != nil {
+			f.Name = name // Validate says so
+		}
+		add(f, nil)
+	}
+	for i, s := range p.Schedules {
+		add(s.Fault(), &p.Schedules[i])
 	}
 	return list
 }
 
-// A Job is one run.
+// A Job is one run. Its fields are those of [virtual.Spec].
 type Job struct {
 	Seed       uint64
 	Mode       string
@@ -162,6 +204,11 @@ type Job struct {
 	Guards     string
 	TTL        time.Duration
 	Candidates int
+	Renew      time.Duration
+	Link       string
+	Loss       float64
+	Drift      float64
+	Schedule   *fault.Schedule
 }
 
 // Jobs lists all runs, those of one seed together: whoever stops early has about
@@ -178,8 +225,34 @@ func (p Plan) Jobs() []Job {
 	return jobs
 }
 
-// Command is what plays one job again.
+// Command is what plays one job again, and shows what happens.
 func (j Job) Command() string {
-	return fmt.Sprintf("incumbent compare --seed %d --runs 1 --modes %s --faults %s --guards %s --ttl %s --candidates %d --out replay",
-		j.Seed, Mode{j.Mode, j.Masters}, j.Fault, j.Guards, j.TTL, j.Candidates)
+	args := []string{"incumbent replay", strconv.FormatUint(j.Seed, 10), "--mode", Mode{j.Mode, j.Masters}.String()}
+	if j.Schedule != nil {
+		args = append(args, "--schedule", quoted(j.Schedule.Path))
+	} else {
+		args = append(args, "--fault", j.Fault)
+	}
+	args = append(args, "--guards", j.Guards, "--ttl", j.TTL.String(), "--candidates", strconv.Itoa(j.Candidates))
+	if j.Renew > 0 {
+		args = append(args, "--renew", j.Renew.String())
+	}
+	if j.Link != "" {
+		args = append(args, "--link", j.Link)
+	}
+	if j.Loss > 0 {
+		args = append(args, "--loss", strconv.FormatFloat(j.Loss, 'g', -1, 64))
+	}
+	if j.Drift > 0 {
+		args = append(args, "--drift", strconv.FormatFloat(j.Drift, 'g', -1, 64))
+	}
+	return strings.Join(args, " ")
+}
+
+// quoted is a path as a shell takes it.
+func quoted(path string) string {
+	if strings.ContainsAny(path, " \t\n'\"\\$`&;|<>()*?[]#~!") {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
 }

@@ -5,6 +5,7 @@ package fault
 func crash() Fault {
 	return Fault{
 		Name:  "crash",
+		Kills: 1,
 		About: "the leader's process dies without a word",
 		Strike: func(w World) (func() error, error) {
 			return nil, w.Kill(w.Leader())

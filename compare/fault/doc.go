@@ -14,4 +14,12 @@
 // masters as it can do without, until its lease has run out there: it holds a bare
 // majority, the rest is free for others, and one of those that it holds is
 // struck. In the fourth run it holds all of them.
+//
+// # Schedules
+//
+// A [Schedule] plays several faults in one run, one after the other or one on top of
+// the other, as a YAML file says ([ReadSchedule]) or, for the fault that is called
+// random, as the seed draws them. It does not promise that all steps strike: one that
+// finds nobody is skipped, and the history says so. What heals one fault may heal
+// another one that struck the same candidate in the same way.
 package fault

@@ -7,7 +7,7 @@ func failover() Fault {
 	return Fault{
 		Name:  "failover",
 		About: "a replica that lags is promoted in place of one master",
-		Store: true, Danger: Guarded,
+		Store: true, Danger: Guarded, Replaces: 1,
 		Strike: onStore(func(w StoreWorld) (func() error, error) {
 			t, err := behind(w)
 			if err != nil {
@@ -40,5 +40,8 @@ func behind(w StoreWorld) (*target, error) {
 		t.leader = w.Leader()
 	}
 	w.Pass(leastLag + (mostLag-leastLag)*w.Random())
-	return t, t.corner()
+	if err := t.corner(); err != nil {
+		return nil, err
+	}
+	return t, nil
 }

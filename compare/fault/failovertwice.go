@@ -8,7 +8,7 @@ func failoverTwice() Fault {
 	return Fault{
 		Name:  "failover-twice",
 		About: "as failover, and soon after it to another replica, or back",
-		Store: true, Danger: Guarded,
+		Store: true, Danger: Guarded, Replaces: 2,
 		Strike: onStore(func(w StoreWorld) (func() error, error) {
 			t, err := behind(w)
 			if err != nil {

@@ -8,7 +8,8 @@ import (
 
 // A World is what a lab offers to faults. Arguments are names of candidates. A
 // method returns once the thing has happened, without any lasting effect when it
-// returns an error. Faults that strike masters need more: see [StoreWorld].
+// returns an error, which wraps [ErrMissed] when there was nobody to do it to. Faults
+// that strike masters need more: see [StoreWorld].
 type World interface {
 	// Leader is who leads now, by what the candidates themselves report; ""
 	// when nobody does.
@@ -60,6 +61,19 @@ type Fault struct {
 	// Acks is how many replicas must have acknowledged what a store counts; 0 for
 	// none.
 	Acks int
+	// Simulated says that it needs a [StoreWorld] though it strikes no master: no
+	// lab of real processes can do it.
+	Simulated bool
+	// Calm says that nothing happens, so that a lab can measure what costs
+	// masters while all is well.
+	Calm bool
+	// Kills is how many candidates it ends for good, Loses how many masters.
+	// When none is left of the former, or no majority of the latter, nobody can
+	// lead any more.
+	Kills, Loses int
+	// Replaces is how often another server, or one that remembers nothing, comes in
+	// place of a master.
+	Replaces int
 }
 
 // Danger says when a fault can make two candidates believe at once that they lead.
@@ -86,9 +100,10 @@ func (f Fault) Length(ttl time.Duration, random float64) time.Duration {
 // the leader, then those that strike the store, by their danger.
 func All() []Fault {
 	return []Fault{
-		resign(), crash(), pause(), pauseWrite(), partition(),
-		masterCrash(), masterPartition(), clockBack(), failoverAcks(), oldPrimaryAcks(),
-		restartEmpty(), restartOld(), failover(), failoverTwice(), flushAll(), del(), evict(), clockJump(),
+		calm(), resign(), crash(), pause(), pauseWrite(), suspend(), partition(), slowLink(), lossyLink(),
+		masterCrash(), masterPartition(), partitionMajority(), hungMaster(), lostReply(), scriptFlush(),
+		clockBack(), failoverAcks(), oldPrimaryAcks(),
+		restartEmpty(), restartOld(), failover(), failoverTwice(), flushAll(), del(), evict(), clockJump(), random(),
 		oldPrimary(), clockJumpNew(),
 	}
 }
@@ -104,11 +119,16 @@ const (
 // Names lists the names of [All].
 func Names() []string { return Group(Every) }
 
+// In reports whether the fault belongs to a group.
+func (f Fault) In(group string) bool {
+	return group == Every || group == Store && f.Store || group == Leader && !f.Store
+}
+
 // Group lists the names of the faults of a group; none if there is no such group.
 func Group(group string) []string {
 	var list []string
 	for _, f := range All() {
-		if group == Every || group == Store && f.Store || group == Leader && !f.Store {
+		if f.In(group) {
 			list = append(list, f.Name)
 		}
 	}

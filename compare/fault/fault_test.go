@@ -35,14 +35,18 @@ func (w *world) Heal(c string) error              { return w.note("heal", c) }
 // store_test.go.
 func TestStrikeAndHeal(t *testing.T) {
 	want := map[string][]string{
+		"calm":        nil,
 		"resign":      {"resign a"},
 		"crash":       {"kill a"},
 		"pause":       {"freeze a", "thaw a"},
 		"pause-write": {"freeze before write a", "thaw a"},
+		"suspend":     {"suspend a", "wake a"},
 		"partition":   {"cut a", "heal a"},
+		"slow-link":   {"slow a 0.05", "slow a 0.00"},
+		"lossy-link":  {"lose a 0.30", "lose a 0.00"},
 	}
 	for _, f := range leaderFaults() {
-		w := &world{}
+		w := &store{leader: "a"}
 		heal, err := f.Strike(w)
 		if err != nil {
 			t.Fatalf("%s: %v", f.Name, err)
@@ -58,8 +62,15 @@ func TestStrikeAndHeal(t *testing.T) {
 		if !slices.Equal(w.calls, want[f.Name]) {
 			t.Errorf("%s did %q, want %q", f.Name, w.calls, want[f.Name])
 		}
-		if f.Releases != (f.Name == "resign") || f.Stalls != strings.HasPrefix(f.Name, "pause") {
+		if f.Releases != (f.Name == "resign") || f.Stalls != (strings.HasPrefix(f.Name, "pause") || f.Name == "suspend") {
 			t.Errorf("%s: Releases is %v, Stalls %v", f.Name, f.Releases, f.Stalls)
+		}
+		_, err = f.Strike(&world{})
+		if simulated := errors.Is(err, fault.ErrUnsupported); simulated != f.Simulated {
+			t.Errorf("%s: Simulated is %v; error in a world of processes: %v", f.Name, f.Simulated, err)
+		}
+		if f.Calm != (f.Name == "calm") || f.Kills != map[string]int{"crash": 1}[f.Name] || f.Loses != 0 {
+			t.Errorf("%s: Calm is %v, Kills %d, Loses %d", f.Name, f.Calm, f.Kills, f.Loses)
 		}
 		if f.Danger != fault.Harmless || f.Acks != 0 {
 			t.Errorf("%s: Danger is %v, Acks %d", f.Name, f.Danger, f.Acks)
@@ -84,7 +95,7 @@ func TestAbout(t *testing.T) {
 
 func TestGroups(t *testing.T) {
 	leader, store := fault.Group(fault.Leader), fault.Group(fault.Store)
-	if all := slices.Concat(leader, store); len(leader) != 5 || len(store) == 0 || !slices.Equal(all, fault.Names()) {
+	if all := slices.Concat(leader, store); len(leader) != 9 || len(store) == 0 || !slices.Equal(all, fault.Names()) {
 		t.Errorf("leader %v, store %v, all %v", leader, store, fault.Names())
 	}
 	if g := fault.Group("flood"); g != nil {
@@ -99,7 +110,7 @@ func TestGroups(t *testing.T) {
 func TestStrikeFails(t *testing.T) {
 	boom := errors.New("boom")
 	for _, f := range leaderFaults() {
-		if _, err := f.Strike(&world{err: boom}); !errors.Is(err, boom) {
+		if _, err := f.Strike(&store{world: world{err: boom}}); !errors.Is(err, boom) && !f.Calm {
 			t.Errorf("%s: error is %v", f.Name, err)
 		}
 	}

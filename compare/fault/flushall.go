@@ -6,7 +6,7 @@ func flushAll() Fault {
 	return Fault{
 		Name:  "flushall",
 		About: "all that one master stores is deleted",
-		Store: true, Danger: Guarded,
+		Store: true, Danger: Guarded, Replaces: 1,
 		Strike: once(func(w StoreWorld, master int) error { return w.Flush(master) }),
 	}
 }

@@ -1,7 +1,5 @@
 package fault
 
-import "errors"
-
 // masterPartition is a broken link between the leader and one master, which all
 // others still reach.
 func masterPartition() Fault {
@@ -14,14 +12,7 @@ func masterPartition() Fault {
 			if err != nil {
 				return nil, err
 			}
-			whole := t.heal()
-			heal := func() error {
-				err := w.HealFrom(t.leader, t.master)
-				if whole != nil {
-					err = errors.Join(err, whole())
-				}
-				return err
-			}
+			heal := t.and(func() error { return w.HealFrom(t.leader, t.master) })
 			w.Struck(t.master)
 			return heal, w.CutFrom(t.leader, t.master)
 		}),

@@ -1,7 +1,5 @@
 package fault
 
-import "errors"
-
 // oldPrimary is a split brain: a replica that lags is promoted, and all candidates
 // are told so but the leader, which the old primary goes on to serve. No guard of
 // the new one can know when that ends.
@@ -28,14 +26,7 @@ const (
 
 // split promotes a replica for all but the leader.
 func (t *target) split() (heal func() error, err error) {
-	whole := t.heal()
-	heal = func() error {
-		err := t.w.Follow(t.leader, t.master)
-		if whole != nil {
-			err = errors.Join(err, whole())
-		}
-		return err
-	}
+	heal = t.and(func() error { return t.w.Follow(t.leader, t.master) })
 	t.w.Struck(t.master)
 	return heal, t.w.Promote(t.master, t.leader)
 }

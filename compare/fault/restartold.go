@@ -7,7 +7,7 @@ func restartOld() Fault {
 	return Fault{
 		Name:  "restart-old",
 		About: "one master restarts at once, with the data of a while ago",
-		Store: true, Danger: Guarded,
+		Store: true, Danger: Guarded, Replaces: 1,
 		Strike: onStore(func(w StoreWorld) (func() error, error) {
 			t, err := behind(w)
 			if err != nil {

@@ -47,20 +47,48 @@ type StoreWorld interface {
 	// Follow has a candidate that was left out reach the replica, too.
 	Follow(candidate string, master int) error
 
+	// Candidates lists those that are alive.
+	Candidates() []string
+	// Slow makes all links of a candidate slower by so many TTLs each way; 0 makes
+	// them as they were. The last call counts.
+	Slow(candidate string, ttls float64) error
+	// Lose loses that share of all that travels on a candidate's links, until it is
+	// sent again; 0 makes them as they were. The last call counts.
+	Lose(candidate string, share float64) error
+	// LoseReply loses the reply to the next script that a candidate has a master
+	// run. The connection is reset, or else silent until HealFrom.
+	LoseReply(candidate string, master int, reset bool) error
+	// Hang stops a master's process, as SIGSTOP does.
+	Hang(master int) error
+	// Resume lets a master that hangs go on: it executes all that has come.
+	Resume(master int) error
+	// FlushScripts has a master forget all scripts.
+	FlushScripts(master int) error
+	// Suspend stops a candidate's host: its timers stand still, but not the clock
+	// that counts since the host was started.
+	Suspend(candidate string) error
+	// Wake lets a suspended host go on.
+	Wake(candidate string) error
+
 	// Refresh replaces all candidates but the leader by new processes, which have
 	// seen nothing of the masters.
 	Refresh() error
 }
 
-// ErrUnsupported is the error of a fault that a lab cannot do.
-var ErrUnsupported = errors.New("not supported by this lab")
+var (
+	// ErrUnsupported is the error of a fault that a lab cannot do.
+	ErrUnsupported = errors.New("not supported by this lab")
+	// ErrMissed is the error of a fault that found nobody to strike: it may be tried
+	// again.
+	ErrMissed = errors.New("it struck nobody")
+)
 
 // onStore is the Strike of a fault that needs a StoreWorld.
 func onStore(strike func(w StoreWorld) (func() error, error)) func(World) (func() error, error) {
 	return func(w World) (func() error, error) {
 		s, ok := w.(StoreWorld)
 		if !ok {
-			return nil, fmt.Errorf("a fault of the store: %w", ErrUnsupported)
+			return nil, fmt.Errorf("it needs a simulation: %w", ErrUnsupported)
 		}
 		return strike(s)
 	}
@@ -85,7 +113,10 @@ type target struct {
 // aim picks one of the masters that the leader holds, as the package says.
 func aim(w StoreWorld) (*target, error) {
 	t := pick(w)
-	return t, t.corner()
+	if err := t.corner(); err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // pick picks a master.
@@ -99,8 +130,23 @@ func pick(w StoreWorld) *target {
 }
 
 // corner leaves the leader a bare majority, in most runs, and lets a random part of
-// its renewals' time pass.
+// its renewals' time pass. After an error nothing of it is left.
 func (t *target) corner() error {
+	err := t.surround()
+	if err == nil {
+		err = t.still()
+	}
+	if heal := t.heal(); err != nil && heal != nil {
+		err = errors.Join(err, heal())
+	}
+	return err
+}
+
+// surround is what corner does.
+func (t *target) surround() error {
+	if t.exact() {
+		return nil
+	}
 	if spare := len(t.others) / 2; spare > 0 && t.w.Random() < bareShare {
 		for _, m := range t.others[:spare] {
 			if err := t.w.CutFrom(t.leader, m); err != nil {
@@ -110,14 +156,27 @@ func (t *target) corner() error {
 		}
 		t.w.Pass(lapse)
 	}
-	t.w.Pass(t.w.Random() / 2)
-	return t.still()
+	t.phase()
+	return nil
+}
+
+// phase lets a random part of the time between two renewals pass.
+func (t *target) phase() {
+	if !t.exact() {
+		t.w.Pass(t.w.Random() / 2)
+	}
+}
+
+// exact reports whether a schedule says when this strikes.
+func (t *target) exact() bool {
+	p, ok := t.w.(*player)
+	return ok && p.exact
 }
 
 // still is an error when the leader does not lead any more before it is struck.
 func (t *target) still() error {
 	if now := t.w.Leader(); now != t.leader {
-		return fmt.Errorf("%s led, and %q leads before any fault", t.leader, now)
+		return fmt.Errorf("%w: %s led, and %q leads before any fault", ErrMissed, t.leader, now)
 	}
 	return nil
 }
@@ -133,6 +192,18 @@ func (t *target) heal() func() error {
 			errs = append(errs, t.w.HealFrom(t.leader, m))
 		}
 		return errors.Join(errs...)
+	}
+}
+
+// and is heal after first.
+func (t *target) and(first func() error) func() error {
+	whole := t.heal()
+	return func() error {
+		err := first()
+		if whole != nil {
+			err = errors.Join(err, whole())
+		}
+		return err
 	}
 }
 

@@ -39,6 +39,23 @@ func (s *store) Demote(m int) error   { return s.note("demote", fmt.Sprint(m)) }
 func (s *store) Refresh() error       { return s.note("refresh", "") }
 func (s *store) Snapshot(m int) error { return s.note("snapshot", fmt.Sprint(m)) }
 
+func (s *store) Hang(m int) error         { return s.note("hang", fmt.Sprint(m)) }
+func (s *store) Resume(m int) error       { return s.note("resume", fmt.Sprint(m)) }
+func (s *store) FlushScripts(m int) error { return s.note("flush scripts", fmt.Sprint(m)) }
+func (s *store) Suspend(c string) error   { return s.note("suspend", c) }
+func (s *store) Wake(c string) error      { return s.note("wake", c) }
+func (s *store) Candidates() []string     { return []string{"a", "b"} }
+
+func (s *store) Slow(c string, ttls float64) error {
+	return s.note("slow", fmt.Sprintf("%s %.2f", c, ttls))
+}
+func (s *store) Lose(c string, share float64) error {
+	return s.note("lose", fmt.Sprintf("%s %.2f", c, share))
+}
+func (s *store) LoseReply(c string, m int, reset bool) error {
+	return s.note("lose reply", fmt.Sprint(c, m, reset))
+}
+
 func (s *store) CutFrom(c string, m int) error  { return s.note("cut", fmt.Sprint(c, m)) }
 func (s *store) HealFrom(c string, m int) error { return s.note("heal", fmt.Sprint(c, m)) }
 func (s *store) Follow(c string, m int) error   { return s.note("follow", fmt.Sprint(c, m)) }
@@ -57,8 +74,13 @@ var storeFaults = map[string]struct {
 	calls  string // with one master, whose number is 0, and no randomness
 	heals  string
 }{
-	"master-crash":     {fault.Harmless, "pass 0.00, struck 0, stop 0", ""},
-	"master-partition": {fault.Harmless, "pass 0.00, struck 0, cut a0", "heal a0"},
+	"master-crash":       {fault.Harmless, "pass 0.00, struck 0, stop 0", ""},
+	"master-partition":   {fault.Harmless, "pass 0.00, struck 0, cut a0", "heal a0"},
+	"partition-majority": {fault.Harmless, "pass 0.00, struck 0, cut a0", "heal a0"},
+	"hung-master":        {fault.Harmless, "pass 0.00, struck 0, hang 0", "resume 0"},
+	"lost-reply": {fault.Harmless, "pass 0.00, resign a, struck 0, lose reply a0 true, lose reply b0 true",
+		"heal a0, heal b0"},
+	"script-flush":     {fault.Harmless, "pass 0.00, kill a, struck 0, flush scripts 0", ""},
 	"clock-back":       {fault.Harmless, "pass 0.00, struck 0, jump 0 -0.50, kill a", ""},
 	"failover-acks":    {fault.Harmless, "pass 0.00, snapshot 0, pass 0.00, struck 0, promote 0", ""},
 	"old-primary-acks": {fault.Harmless, "pass 0.00, snapshot 0, pass 0.00, struck 0, promote 0a", "follow a0"},
@@ -93,7 +115,7 @@ func strike(t *testing.T, f fault.Fault, s *store) (calls, heals string) {
 }
 
 func TestStoreFaults(t *testing.T) {
-	for _, name := range fault.Group(fault.Store) {
+	for _, name := range storeNames() {
 		f, err := fault.ByName(name)
 		if err != nil {
 			t.Fatal(err)
@@ -110,8 +132,51 @@ func TestStoreFaults(t *testing.T) {
 			t.Errorf("%s: Danger is %v, want %v; Acks %d, Stalls %v, Releases %v", name, f.Danger, want.danger, f.Acks, f.Stalls, f.Releases)
 		}
 	}
-	if len(storeFaults) != len(fault.Group(fault.Store)) {
-		t.Errorf("%d faults, tested %d", len(fault.Group(fault.Store)), len(storeFaults))
+	if len(storeFaults) != len(storeNames()) {
+		t.Errorf("%d faults, tested %d", len(storeNames()), len(storeFaults))
+	}
+}
+
+// storeNames are all faults of the store but the one that is made of others.
+func storeNames() []string {
+	return slices.DeleteFunc(fault.Group(fault.Store), func(name string) bool { return name == fault.Random })
+}
+
+// TestWhatIsGoneForGood: nobody can lead when too much is.
+func TestWhatIsGoneForGood(t *testing.T) {
+	kills := map[string]int{"crash": 1, "clock-back": 1, "script-flush": 1}
+	loses := map[string]int{"master-crash": 1}
+	for _, f := range fault.All() {
+		if f.Kills != kills[f.Name] || f.Loses != loses[f.Name] {
+			t.Errorf("%s: Kills is %d, Loses %d", f.Name, f.Kills, f.Loses)
+		}
+	}
+}
+
+// TestOtherRuns: faults that do another thing in the other half of the runs.
+func TestOtherRuns(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		masters      int
+		random       []float64
+		calls, heals string
+	}{
+		{"lost-reply", 1, []float64{0, 0, 0.5, 0.5}, "pass 0.00, struck 0, lose reply a0 false", "heal a0"},
+		{"lost-reply", 3, []float64{0, 0.99, 0.99, 0.99, 0, 0.5, 0, 0.5, 0},
+			"pass 0.00, resign a, struck 0, lose reply a0 false, lose reply a2 false, lose reply b0 false, lose reply b2 false",
+			"heal a0, heal a2, heal b0, heal b2"},
+		{"script-flush", 3, []float64{0, 0.99, 0.99, 0.99, 0, 0.5}, "pass 0.00, resign a, struck 0, flush scripts 0, flush scripts 1, flush scripts 2", ""},
+		{"script-flush", 3, []float64{0, 0.99, 0.99, 0, 0, 0.5}, "cut a1, pass 1.10, pass 0.00, resign a, struck 0, flush scripts 0, flush scripts 1, flush scripts 2", "heal a1"},
+		{"partition-majority", 5, []float64{0, 0.99, 0.99, 0.99, 0.99}, "pass 0.00, struck 0, cut a0, cut a1, cut a2", "heal a0, heal a1, heal a2"},
+	} {
+		f, err := fault.ByName(tt.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls, heals := strike(t, f, &store{masters: tt.masters, random: tt.random})
+		if calls != tt.calls || heals != tt.heals {
+			t.Errorf("%s did %q and healed with %q, want %q and %q", tt.name, calls, heals, tt.calls, tt.heals)
+		}
 	}
 }
 
@@ -172,7 +237,7 @@ func TestAnyMasterIsStruck(t *testing.T) {
 
 func TestStoreFaultsFail(t *testing.T) {
 	boom := errors.New("boom")
-	for _, name := range fault.Group(fault.Store) {
+	for _, name := range storeNames() {
 		f, err := fault.ByName(name)
 		if err != nil {
 			t.Fatal(err)
@@ -195,18 +260,22 @@ func (d *deposed) Pass(ttls float64) {
 }
 
 func TestLeaderLostBeforeTheFault(t *testing.T) {
-	for _, name := range []string{"flushall", "failover", "old-primary", "master-partition"} {
+	for _, name := range []string{"flushall", "failover", "old-primary", "master-partition", "partition-majority", "hung-master", "lost-reply", "script-flush"} {
 		f, err := fault.ByName(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		d := &deposed{store{masters: 3, leader: "a", random: []float64{0, 0, 0, 0.9}}}
 		_, err = f.Strike(d)
-		if err == nil || !strings.Contains(err.Error(), `a led, and "b" leads before any fault`) {
+		if !errors.Is(err, fault.ErrMissed) || !strings.Contains(err.Error(), `a led, and "b" leads before any fault`) {
 			t.Errorf("%s: error is %v", name, err)
 		}
 		if slices.ContainsFunc(d.calls, func(c string) bool { return strings.HasPrefix(c, "struck") }) {
 			t.Errorf("%s struck: %v", name, d.calls)
+		}
+		calls := strings.Join(d.calls, ", ")
+		if strings.Count(calls, "cut") != strings.Count(calls, "heal") {
+			t.Errorf("%s left cuts behind: %s", name, calls)
 		}
 	}
 }

@@ -88,6 +88,15 @@ type Run struct {
 	Lab string `json:"lab"`
 	// TTL of the leases.
 	TTL time.Duration `json:"ttl_ns"`
+	// Candidates is how many took part; 0 where that was not said.
+	Candidates int `json:"candidates,omitzero"`
+	// Renew is the longest time between renewals; 0 means TTL/3. Link is the name of
+	// the lab's link; "" means its shortest. Loss is the share of segments that got
+	// lost, Drift by how many per cent at most the clocks of masters ran wrong.
+	Renew time.Duration `json:"renew_ns,omitzero"`
+	Link  string        `json:"link,omitempty"`
+	Loss  float64       `json:"loss,omitzero"`
+	Drift float64       `json:"drift,omitzero"`
 	// Steps are the faults of a schedule, in the order in which they struck; none
 	// where Fault is a single one.
 	Steps []string `json:"steps,omitempty"`

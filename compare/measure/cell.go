@@ -44,6 +44,8 @@ type Cell struct {
 	// Samples are what the quantiles were taken of, for pictures. They are not in
 	// summary.json; results.txt has them.
 	Samples Samples `json:"-"`
+
+	steps []string // of all runs, each once
 }
 
 // A Load is in commands a second, to all masters together.
@@ -72,6 +74,11 @@ func (t *Tally) Add(run history.Run, f Figures) {
 		t.cell = Cell{Mode: run.Mode, Masters: run.Masters, Fault: run.Fault, Guards: run.Guards, Lab: run.Lab}
 	}
 	t.cell.Runs++
+	for _, step := range run.Steps {
+		if !slices.Contains(t.cell.steps, step) {
+			t.cell.steps = append(t.cell.steps, step)
+		}
+	}
 	if f.Kept {
 		t.cell.Kept++
 	}
@@ -130,9 +137,9 @@ func above0(all []time.Duration) (some []time.Duration) {
 	return some
 }
 
-// Promise is what the cell's runs promise.
+// Promise is what the cell's runs promise, all of them.
 func (c Cell) Promise() Promise {
-	return Promises(history.Run{Fault: c.Fault, Guards: c.Guards, Lab: c.Lab})
+	return Promises(history.Run{Fault: c.Fault, Masters: c.Masters, Guards: c.Guards, Lab: c.Lab, Steps: c.steps})
 }
 
 // UpperBound is the upper end of the one-sided 95 % confidence interval of a

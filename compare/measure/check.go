@@ -33,6 +33,9 @@ const (
 	// ActWithoutTerm: whoever checks is told yes only during its term, and acts
 	// only under a term that it had.
 	ActWithoutTerm = "no act without a term"
+	// LeaderInTheEnd: when all that struck is over, and guards have had their time,
+	// some candidate's term is valid, where that is promised.
+	LeaderInTheEnd = "somebody leads in the end"
 )
 
 // A Violation is a rule that a history broke.
@@ -60,6 +63,9 @@ func Check(run history.Run) []Violation {
 	c.tokens()
 	if c.promise.Belief {
 		c.beliefs()
+	}
+	if c.promise.Lead {
+		c.end(run.Length)
 	}
 	for _, ev := range events {
 		c.event(ev)
@@ -120,6 +126,20 @@ func (c *checker) beliefs() {
 			}
 		}
 	}
+}
+
+// end looks at who leads when the history ends.
+func (c *checker) end(length time.Duration) {
+	if slices.ContainsFunc(c.terms, func(t span) bool { return t.end >= length }) {
+		return
+	}
+	var last span
+	for _, t := range c.terms {
+		if t.end > last.end {
+			last = t
+		}
+	}
+	c.add(LeaderInTheEnd, length, cmp.Or(last.actor, "nobody"), "no term has been valid for %s", length-last.end)
 }
 
 // event checks one event against those before.

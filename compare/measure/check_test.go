@@ -115,21 +115,28 @@ func TestPromises(t *testing.T) {
 	for _, tt := range []struct {
 		fault, guards, lab string
 		belief, acts       bool
+		steps              []string
 	}{
-		{"crash", "on", "virtual", true, true},
-		{"crash", "off", "virtual", true, true},
-		{"crash", "on", "local", true, false},
-		{"pause-write", "on", "virtual", true, false},
-		{"master-crash", "off", "virtual", true, true},
-		{"flushall", "on", "virtual", true, true},
-		{"flushall", "off", "virtual", false, false},
-		{"old-primary", "on", "virtual", false, false},
-		{"old-primary", "off", "virtual", false, false},
-		{"unheard-of", "off", "virtual", true, true},
+		{"crash", "on", "virtual", true, true, nil},
+		{"crash", "off", "virtual", true, true, nil},
+		{"crash", "on", "local", true, false, nil},
+		{"pause-write", "on", "virtual", true, false, nil},
+		{"master-crash", "off", "virtual", true, true, nil},
+		{"flushall", "on", "virtual", true, true, nil},
+		{"flushall", "off", "virtual", false, false, nil},
+		{"old-primary", "on", "virtual", false, false, nil},
+		{"old-primary", "off", "virtual", false, false, nil},
+		{"unheard-of", "off", "virtual", true, true, nil},
+		{"random", "on", "virtual", true, false, nil},
+		{"random", "off", "virtual", false, false, nil},
+		{"random", "on", "virtual", true, true, []string{"crash", "flushall"}},
+		{"random", "off", "virtual", true, true, []string{"crash", "hung-master"}},
+		{"random", "on", "virtual", true, false, []string{"flushall", "pause"}},
+		{"mine", "on", "virtual", false, false, []string{"crash", "old-primary"}},
 	} {
-		r := run(3000, split...)
-		r.Fault, r.Guards, r.Lab = tt.fault, tt.guards, tt.lab
-		if got := measure.Promises(r); got != (measure.Promise{Belief: tt.belief, Acts: tt.acts}) {
+		r := run(2800, split...)
+		r.Fault, r.Guards, r.Lab, r.Steps = tt.fault, tt.guards, tt.lab, tt.steps
+		if got := measure.Promises(r); got.Belief != tt.belief || got.Acts != tt.acts {
 			t.Errorf("%+v promises %+v", tt, got)
 		}
 		var rules, want []string
@@ -148,6 +155,47 @@ func TestPromises(t *testing.T) {
 		if !slices.Equal(rules, want) {
 			t.Errorf("%+v: broken are %q, want %q", tt, rules, want)
 		}
+	}
+}
+
+// TestLeaderInTheEnd: somebody must lead, unless too much is gone for good.
+func TestLeaderInTheEnd(t *testing.T) {
+	events := []history.Event{
+		started(0, "a", 10, 2000), struck(500, "a", 1500), ended(2000, "a", 10), started(2500, "b", 11, 4500), ended(4500, "b", 11),
+	}
+	for _, tt := range []struct {
+		name, lab           string
+		masters, candidates int
+		steps               []string
+		length              int
+		broken              bool
+	}{
+		{"crash", "virtual", 1, 3, nil, 4600, true},
+		{"crash", "virtual", 1, 3, nil, 4500, false},
+		{"crash", "local", 1, 3, nil, 4600, false},
+		{"crash", "virtual", 1, 1, nil, 4600, false},
+		{"crash", "virtual", 1, 0, nil, 4600, true},
+		{"master-crash", "virtual", 1, 3, nil, 4600, false},
+		{"master-crash", "virtual", 3, 3, nil, 4600, true},
+		{"mine", "virtual", 3, 3, []string{"master-crash", "master-crash"}, 4600, false},
+		{"mine", "virtual", 5, 3, []string{"master-crash", "master-crash", "crash"}, 4600, true},
+		{"mine", "virtual", 5, 3, []string{"crash", "clock-back", "script-flush"}, 4600, false},
+	} {
+		r := run(tt.length, events...)
+		r.Fault, r.Lab, r.Masters, r.Candidates, r.Steps = tt.name, tt.lab, tt.masters, tt.candidates, tt.steps
+		found := measure.Check(r)
+		want := 0
+		if tt.broken {
+			want = 1
+		}
+		if len(found) != want || want > 0 && (found[0].Rule != measure.LeaderInTheEnd || found[0].String() != "somebody leads in the end: b at 4.6s: no term has been valid for 100ms") {
+			t.Errorf("%+v: found %v", tt, found)
+		}
+	}
+	nobody := run(1000)
+	nobody.Lab, nobody.Masters = "virtual", 1
+	if found := measure.Check(nobody); len(found) != 1 || found[0].Actor != "nobody" {
+		t.Errorf("an empty history: %v", found)
 	}
 }
 

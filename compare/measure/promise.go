@@ -5,24 +5,48 @@ import (
 	"incumbent/compare/history"
 )
 
-// A Promise is what leases and guards promise of two leaders in one kind of run.
-// Everything else that [Check] looks at is promised in every run.
+// A Promise is what leases and guards promise in one kind of run. Everything else that
+// [Check] looks at is promised in every run.
 type Promise struct {
 	// Belief: the terms of two candidates are never valid together.
 	Belief bool
 	// Acts: no act of an earlier leader arrives after a later term began.
 	Acts bool
+	// Lead: somebody leads in the end.
+	Lead bool
 }
 
-// Promises says what is promised in a run of that fault, guards and lab; all else in
-// it is of no concern. A fault that package fault does not know is taken for one
-// that leases see to. Real processes may be stopped between a check and an act at any
-// time, so that acts are promised in the virtual lab only.
+// Promises says what is promised in a run of that fault, guards and lab, and with so
+// many masters and candidates; all else in it is of no concern. Where the run has
+// steps it is what the worst of them leaves. A fault that package fault does not know
+// is taken for one that leases see to. Real processes may be stopped between a check
+// and an act at any time, and their lab ends a run without waiting for anybody, so
+// that acts, and a leader in the end, are promised in the virtual lab only.
 func Promises(run history.Run) Promise {
+	f := faultOf(run)
+	belief := f.Danger == fault.Harmless || f.Danger == fault.Guarded && run.Guards != history.GuardsOff
+	virtual := run.Lab == history.Virtual
+	return Promise{
+		Belief: belief,
+		Acts:   belief && !f.Stalls && virtual,
+		Lead:   virtual && canLead(run, f),
+	}
+}
+
+// faultOf is what struck.
+func faultOf(run history.Run) fault.Fault {
+	if len(run.Steps) > 0 {
+		return fault.Together(run.Steps)
+	}
 	f, err := fault.ByName(run.Fault)
 	if err != nil {
-		f = fault.Fault{Danger: fault.Harmless}
+		return fault.Fault{Danger: fault.Harmless}
 	}
-	belief := f.Danger == fault.Harmless || f.Danger == fault.Guarded && run.Guards != history.GuardsOff
-	return Promise{Belief: belief, Acts: belief && !f.Stalls && run.Lab == history.Virtual}
+	return f
+}
+
+// canLead reports whether a fault leaves a majority of masters, and a candidate.
+func canLead(run history.Run, f fault.Fault) bool {
+	masters := run.Masters - f.Loses
+	return run.Masters > 0 && masters > run.Masters/2 && (run.Candidates == 0 || run.Candidates > f.Kills)
 }

@@ -2,6 +2,7 @@ package simnet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -85,6 +86,17 @@ func (w *World) SetLatency(host string, m *Master, l Latency) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.link(w.host(host), m).latency = l
+}
+
+// SetLoss replaces [Options.Loss] on the link between host and m. It panics when
+// the share is below 0, or not below 1.
+func (w *World) SetLoss(host string, m *Master, share float64) {
+	if !(share >= 0 && share < 1) {
+		panic(fmt.Sprintf("simnet: SetLoss(%v): must be at least 0 and below 1", share))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.link(w.host(host), m).loss = share
 }
 
 // Disconnect resets all connections between host and m, both of which live on.
@@ -191,6 +203,14 @@ func (m *Master) DropReply(host, command string, nth int, how Loss) {
 	m.w.mu.Lock()
 	defer m.w.mu.Unlock()
 	m.drops = append(m.drops, &drop{host: host, command: strings.ToUpper(command), left: nth, how: how})
+}
+
+// KeepReplies undoes each [Master.DropReply] of replies to host that has not had its
+// turn yet.
+func (m *Master) KeepReplies(host string) {
+	m.w.mu.Lock()
+	defer m.w.mu.Unlock()
+	m.drops = slices.DeleteFunc(m.drops, func(d *drop) bool { return d.host == host })
 }
 
 type drop struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,6 +73,9 @@ func rawReply(s string) string {
 // hook runs before each command that miniredis executes, those within scripts
 // included, and reports whether it has answered.
 func (m *Master) hook(p *server.Peer, cmd string, args ...string) bool {
+	if cmd == "SELECT" && m.current != nil {
+		m.current.elsewhere = true
+	}
 	if m.current == nil || m.current.peer != p {
 		return m.hookScript(p, cmd, args)
 	}
@@ -186,30 +190,42 @@ func (m *Master) abort(ses *session) bool {
 
 // info answers INFO. Unknown sections are empty, as in Redis.
 func (m *Master) info(sections []string) string {
-	now := m.clock.at(time.Now())
-	uptime := now.Unix() - m.since // of truncated seconds, as in Redis
-	parts := []struct{ name, text string }{
-		{"server", fmt.Sprintf("# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\n"+
-			"run_id:%s\r\ntcp_port:6379\r\nserver_time_usec:%d\r\nuptime_in_seconds:%d\r\nuptime_in_days:%d\r\n",
-			m.runID, now.UnixMicro(), uptime, uptime/86400)},
-		{"replication", fmt.Sprintf("# Replication\r\nrole:master\r\nconnected_slaves:%d\r\nmaster_replid:%s\r\nmaster_replid2:%s\r\n",
-			m.acks, m.replID, m.replID2)},
-	}
-	var b strings.Builder
-	for _, part := range parts {
+	b := make([]byte, 0, 512)
+	for _, part := range []struct {
+		name string
+		text func([]byte) []byte
+	}{{"server", m.infoServer}, {"replication", m.infoReplication}} {
 		wanted := len(sections) == 0 || slices.ContainsFunc(sections, func(s string) bool {
 			s = strings.ToLower(s)
 			return s == part.name || s == "all" || s == "default" || s == "everything"
 		})
-		if wanted {
-			if b.Len() > 0 {
-				b.WriteString("\r\n")
-			}
-			b.WriteString(part.text)
+		if !wanted {
+			continue
 		}
+		if len(b) > 0 {
+			b = append(b, "\r\n"...)
+		}
+		b = part.text(b)
 	}
 	if m.rewriteInfo != nil {
-		return m.rewriteInfo(b.String())
+		return m.rewriteInfo(string(b))
 	}
-	return b.String()
+	return string(b)
+}
+
+func (m *Master) infoServer(b []byte) []byte {
+	now := m.clock.at(time.Now())
+	uptime := now.Unix() - m.since // of truncated seconds, as in Redis
+	b = append(append(b, "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nrun_id:"...), m.runID...)
+	b = strconv.AppendInt(append(b, "\r\ntcp_port:6379\r\nserver_time_usec:"...), now.UnixMicro(), 10)
+	b = strconv.AppendInt(append(b, "\r\nuptime_in_seconds:"...), uptime, 10)
+	b = strconv.AppendInt(append(b, "\r\nuptime_in_days:"...), uptime/86400, 10)
+	return append(b, "\r\n"...)
+}
+
+func (m *Master) infoReplication(b []byte) []byte {
+	b = strconv.AppendInt(append(b, "# Replication\r\nrole:master\r\nconnected_slaves:"...), int64(m.acks), 10)
+	b = append(append(b, "\r\nmaster_replid:"...), m.replID...)
+	b = append(append(b, "\r\nmaster_replid2:"...), m.replID2...)
+	return append(b, "\r\n"...)
 }

@@ -32,6 +32,7 @@ type link struct {
 	residue int64 // first of linkResidues
 	latency Latency
 	extra   time.Duration
+	loss    float64
 	cut     [2]bool // by direction
 	conns   []*conn
 	ports   int
@@ -53,6 +54,7 @@ func (w *World) link(h *host, m *Master) *link {
 			key:     mix(hashString(w.seed, h.name), hashString(0, m.name)),
 			residue: w.residues(linkResidues),
 			latency: w.opts.Latency,
+			loss:    w.opts.Loss,
 		}
 		w.links++
 		h.links[m] = l
@@ -76,12 +78,12 @@ func (l *link) delay(d direction, key uint64) (time.Duration, bool) {
 	h := mix(mix(mix(l.key, uint64(d)), uint64(l.w.now())), key)
 	span := uint64(l.latency.Max - l.latency.Min + 1)
 	t := l.latency.Min + time.Duration(h%span) + l.extra
-	if l.w.opts.Loss == 0 {
+	if l.loss == 0 {
 		return t, true
 	}
 	for again := l.w.opts.Retransmit; ; again *= 2 {
 		h = mix(h, 1)
-		if unit(h) >= l.w.opts.Loss {
+		if unit(h) >= l.loss {
 			return t, true
 		}
 		if again < 0 || again > time.Hour {

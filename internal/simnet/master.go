@@ -49,14 +49,15 @@ type Master struct {
 
 // A session is the master's end of a connection.
 type session struct {
-	conn     *conn
-	in       []byte // not yet a whole command
-	out      bytes.Buffer
-	peer     *server.Peer
-	multi    bool     // between MULTI and EXEC
-	spoilt   bool     // EXEC will fail
-	channels []string // subscribed to, in order
-	patterns []string
+	conn      *conn
+	in        []byte // not yet a whole command
+	out       bytes.Buffer
+	peer      *server.Peer
+	multi     bool     // between MULTI and EXEC
+	spoilt    bool     // EXEC will fail
+	elsewhere bool     // it may be in another database than 0
+	channels  []string // subscribed to, in order
+	patterns  []string
 }
 
 // AddMaster adds a running, empty master. The name must be new; it appears in
@@ -311,7 +312,7 @@ func (m *Master) flushScripts() {
 // do executes a command that comes from nowhere, and returns the raw reply.
 func (m *Master) do(args ...string) []byte {
 	var out bytes.Buffer
-	p := server.NewPeer(bufio.NewWriter(&out))
+	p := server.NewPeer(bufio.NewWriterSize(&out, 64))
 	m.redis.SetTime(m.clock.at(time.Now()))
 	m.redis.Server().Dispatch(p, args)
 	p.Flush()

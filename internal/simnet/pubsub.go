@@ -86,7 +86,12 @@ func (m *Master) publish(p *server.Peer, args []string) {
 		p.WriteError("ERR wrong number of arguments for 'publish' command")
 		return
 	}
-	channel, message := args[0], args[1]
+	p.WriteInt(m.deliver(p, args[0], args[1]))
+}
+
+// deliver sends a message to all that subscribed to the channel, and returns how
+// many times. Where the publisher is one of them, it is sent its own with the reply.
+func (m *Master) deliver(publisher *server.Peer, channel, message string) int {
 	n := 0
 	for _, c := range m.subscribers {
 		ses := c.server
@@ -100,11 +105,11 @@ func (m *Master) publish(p *server.Peer, args []string) {
 				n++
 			}
 		}
-		if ses.peer != p {
+		if ses.peer != publisher {
 			ses.flush(m.currentKey)
 		}
 	}
-	p.WriteInt(n)
+	return n
 }
 
 func (s *session) push(fields ...string) {

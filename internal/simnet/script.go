@@ -7,13 +7,15 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/alicebob/miniredis/v2/server"
 )
 
 // Scripts run here and not in miniredis, which makes a new Lua state for each
 // run: that takes ten times as long as all the rest of a command. And errors read
-// as those of a real server. Within MULTI it is still miniredis that runs them.
+// as those of a real server. Within MULTI it is still miniredis that runs them; and
+// some are answered in Go, see native.go.
 
 // evalSession is evalCommand for a client.
 func (m *Master) evalSession(ses *session, cmd string, args []string) bool {
@@ -32,7 +34,7 @@ func (m *Master) evalCommand(p *server.Peer, cmd string, args []string) bool {
 	case len(args) < 2:
 		return false
 	case cmd == "EVAL":
-		sha := sha1Hex(args[0])
+		sha := nameOf(args[0])
 		if _, ok := m.scripts[sha]; !ok && !m.load(p, sha, args[0]) {
 			return true
 		}
@@ -53,7 +55,7 @@ func (m *Master) evalCommand(p *server.Peer, cmd string, args []string) bool {
 func (m *Master) scriptCommand(p *server.Peer, args []string) bool {
 	switch {
 	case len(args) == 2 && strings.EqualFold(args[0], "LOAD"):
-		if sha := sha1Hex(args[1]); m.load(p, sha, args[1]) {
+		if sha := nameOf(args[1]); m.load(p, sha, args[1]) {
 			p.WriteBulk(sha)
 		}
 		return true
@@ -113,12 +115,37 @@ func (m *Master) eval(p *server.Peer, sha string, args []string) {
 		p.WriteError("ERR Number of keys can't be negative")
 		return
 	}
+	keys, argv := args[1:1+n], args[1+n:]
+	if m.answerNatively(p, sha, keys, argv) {
+		return
+	}
 	e := takeEngine(m)
 	defer e.giveBack()
-	e.run(p, sha, m.scripts[sha], args[1:1+n], args[1+n:])
+	e.run(p, sha, m.scripts[sha], keys, argv)
 }
 
 func sha1Hex(s string) string {
 	sum := sha1.Sum([]byte(s))
 	return hex.EncodeToString(sum[:])
+}
+
+// names remembers those of scripts: each master of each world loads the same few.
+var names struct {
+	mu  sync.Mutex
+	sha map[string]string // by source
+}
+
+// nameOf is the SHA-1 of a source.
+func nameOf(source string) string {
+	names.mu.Lock()
+	defer names.mu.Unlock()
+	sha, ok := names.sha[source]
+	if !ok {
+		if names.sha == nil || len(names.sha) >= maxCompiled {
+			names.sha = map[string]string{}
+		}
+		sha = sha1Hex(source)
+		names.sha[source] = sha
+	}
+	return sha
 }

@@ -35,6 +35,9 @@ type World struct {
 	armed   int64       // what the timer is set to; 0 if not set
 	running bool
 
+	native  map[string]NativeScript
+	scratch []byte // for replies
+
 	onCommand func(Command)
 	traced    []Command // not yet reported
 }
@@ -126,6 +129,9 @@ func (w *World) ClientOptions(host string, m *Master) *redis.Options {
 		ContextTimeoutEnabled: true,
 		ReadBufferSize:        2048,
 		WriteBufferSize:       2048,
+		// One of 128 KiB each would be made for every client that sends a pipeline.
+		PipelineReadBufferSize:  2048,
+		PipelineWriteBufferSize: 16384,
 		MaintNotificationsConfig: &maintnotifications.Config{
 			Mode: maintnotifications.ModeDisabled,
 		},

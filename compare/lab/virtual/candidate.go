@@ -9,7 +9,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"incumbent/compare/fault"
 	"incumbent/compare/history"
 	"incumbent/election"
 	"incumbent/internal/simnet"
@@ -32,6 +31,7 @@ type candidate struct {
 	rec      *recorder
 	resource *resource
 	elector  election.Elector
+	timers   *timers
 	every    time.Duration
 
 	acts   *simnet.Source // when it acts, and how long acts travel
@@ -54,9 +54,15 @@ func newCandidate(s Spec, i int, name string, w *simnet.World, masters []*simnet
 	if err != nil {
 		return nil, err
 	}
-	c.elector, err = election.New(alias{st, name, i + 1}, election.Options{
-		ID: name, TTL: s.TTL, Logger: slog.New(slog.DiscardHandler), Observer: r.rec.observer(name),
-		Clock: newClock(w, name, "elector"), Random: w.Source(name + "/random").Uint64,
+	own := newClock(w, name, "elector")
+	c.timers = own.timers
+	a := &alias{Store: st, host: name, pid: i + 1}
+	if s.Mode != "single" {
+		a.bids = c.acts
+	}
+	c.elector, err = election.New(a, election.Options{
+		ID: name, TTL: s.TTL, Renew: s.Renew, Logger: slog.New(slog.DiscardHandler), Observer: r.rec.observer(name),
+		Clock: own, Random: w.Source(name + "/random").Uint64,
 	})
 	return c, err
 }
@@ -73,7 +79,7 @@ func newStore(s Spec, host string, w *simnet.World, masters []*simnet.Master) (s
 	for i, m := range masters {
 		clients[i] = w.Client(host, m, nil)
 	}
-	f, err := fault.ByName(s.Fault)
+	f, err := s.fault()
 	if err != nil {
 		return nil, err
 	}

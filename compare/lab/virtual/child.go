@@ -2,6 +2,7 @@ package virtual
 
 import (
 	"context"
+	"encoding/gob"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -24,7 +25,7 @@ type child struct {
 	cmd     *exec.Cmd
 	in      io.WriteCloser
 	orders  *json.Encoder
-	results *json.Decoder
+	results *gob.Decoder
 	stderr  *head
 	release func() bool // ends the watch on the context
 }
@@ -52,7 +53,7 @@ func (p *Pool) start(ctx context.Context) (*child, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	c.in, c.orders, c.results = in, json.NewEncoder(in), json.NewDecoder(out)
+	c.in, c.orders, c.results = in, json.NewEncoder(in), gob.NewDecoder(out)
 	c.release = context.AfterFunc(ctx, func() {
 		// Killing a process that has been waited for does nothing.
 		time.AfterFunc(grace, func() { _ = cmd.Process.Kill() })

@@ -10,13 +10,13 @@ import (
 // happens while the candidate is frozen, and whose timers go off at instants that
 // only this candidate uses.
 type clock struct {
-	source      *simnet.Source
+	timers      *timers
 	read, fired func() // gates
 }
 
 // newClock makes a clock for one part of a host, which is stopped apart from others.
 func newClock(w *simnet.World, host, part string) clock {
-	return clock{w.Source(host + "/timer"), w.Gate(host, part+" clock"), w.Gate(host, part+" timer")}
+	return clock{&timers{source: w.Source(host + "/timer")}, w.Gate(host, part+" clock"), w.Gate(host, part+" timer")}
 }
 
 // Now implements election.Clock.
@@ -27,8 +27,8 @@ func (c clock) Now() time.Time {
 
 // AfterFunc implements election.Clock.
 func (c clock) AfterFunc(d time.Duration, f func()) func() bool {
-	return time.AfterFunc(c.source.Until(d), func() {
+	return c.timers.after(d, func() {
 		c.fired()
 		f()
-	}).Stop
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"runtime"
 	"testing"
+	"time"
 
 	"incumbent/compare/fault"
 	"incumbent/compare/history"
@@ -19,8 +20,9 @@ var modes = []struct {
 
 var seeds = flag.Uint64("seeds", 240, "how many seeds TestSameSeedSameHistory plays")
 
-// TestSameSeedSameHistory plays 240 seeds, spread over modes, faults and guards, at
-// two values of GOMAXPROCS. One seed played often would prove little.
+// TestSameSeedSameHistory plays 240 seeds, spread over modes, faults, guards, links and
+// clocks, and a random schedule in every fifth, at two values of GOMAXPROCS. One seed
+// played often would prove little.
 func TestSameSeedSameHistory(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	names := fault.Names()
@@ -28,9 +30,13 @@ func TestSameSeedSameHistory(t *testing.T) {
 	for seed := range *seeds {
 		m, rest := modes[seed%uint64(len(modes))], seed/uint64(len(modes))
 		s := spec(seed, m.mode, m.masters, names[rest%uint64(len(names))])
+		if seed%5 == 0 {
+			s.Fault = fault.Random
+		}
 		if rest/uint64(len(names))%2 == 1 {
 			s.Guards = history.GuardsOff
 		}
+		vary(&s, seed)
 		runtime.GOMAXPROCS(1)
 		one := lines(t, s)
 		runtime.GOMAXPROCS(2)
@@ -47,6 +53,20 @@ func TestSameSeedSameHistory(t *testing.T) {
 	}
 	if _, ok := difference(lines(t, spec(1, "single", 1, "crash")), lines(t, spec(2, "single", 1, "crash"))); !ok {
 		t.Error("two seeds have one history")
+	}
+}
+
+// vary gives every other seed conditions that are not the default.
+func vary(s *virtual.Spec, seed uint64) {
+	switch seed % 8 {
+	case 1:
+		s.Drift = 1
+	case 3:
+		s.TTL, s.Link, s.Candidates = 3*time.Second, "wan", 2
+	case 5:
+		s.Loss, s.Renew = 0.1, 400*time.Millisecond
+	case 7:
+		s.Candidates, s.Link, s.Drift, s.Loss = 6, "zone", 0.5, 0.02
 	}
 }
 

@@ -4,9 +4,9 @@
 //
 // It does not promise that a Redis server behaves as miniredis does, nor that a
 // kernel delays and stops programs as the simulation does; package local is there
-// to compare with. Delays are those of a small local network, and computing takes
-// no time at all: its figures are what the protocol itself costs, and a lower
-// bound for anything real.
+// to compare with. Delays are those of a small local network, unless a [Spec] says
+// otherwise, and computing takes no time at all: its figures are what the protocol
+// itself costs, and a lower bound for anything real.
 //
 // Masters look as if they had been up for a day, and are told before a run that
 // nobody can be leading, so that guards of the store wait for what a fault does and

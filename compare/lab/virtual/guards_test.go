@@ -29,7 +29,7 @@ func TestGuardsCloseTheWindow(t *testing.T) {
 			t.Run(f.Name+"/"+m.mode+string(rune('0'+m.masters)), func(t *testing.T) {
 				t.Parallel()
 				for seed := range *runs {
-					checkGuarded(t, figures(t, 1+seed, m.mode, m.masters, f.Name, history.GuardsOn), 1+seed)
+					checkGuarded(t, f, figures(t, 1+seed, m.mode, m.masters, f.Name, history.GuardsOn), 1+seed)
 				}
 				seed := uint64(1)
 				for !leadTwice(t, figures(t, seed, m.mode, m.masters, f.Name, history.GuardsOff)) {
@@ -55,13 +55,13 @@ func figures(t *testing.T, seed uint64, mode string, masters int, name, guards s
 }
 
 // checkGuarded checks that nobody led beside the leader, and that somebody led in
-// the end.
-func checkGuarded(t *testing.T, f measure.Figures, seed uint64) {
+// the end. Acts may be late where a leader may be stopped before them.
+func checkGuarded(t *testing.T, f fault.Fault, got measure.Figures, seed uint64) {
 	t.Helper()
-	if f.BeliefOverlap > 0 || f.ActOverlap > 0 {
-		t.Errorf("seed %d: two believed to lead for %s, and acted for %s", seed, f.BeliefOverlap, f.ActOverlap)
+	if got.BeliefOverlap > 0 || got.ActOverlap > 0 && !f.Stalls {
+		t.Errorf("seed %d: two believed to lead for %s, and acted for %s", seed, got.BeliefOverlap, got.ActOverlap)
 	}
-	if !f.FailedOver && !f.Kept {
+	if !got.FailedOver && !got.Kept {
 		t.Errorf("seed %d: nobody leads", seed)
 	}
 }

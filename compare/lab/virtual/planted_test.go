@@ -56,7 +56,7 @@ func undisturbed(t *testing.T, s Spec, planted bool) (rules []string, f measure.
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.elector, err = election.New(blind{alias{store, c.name, i + 1}}, election.Options{
+		c.elector, err = election.New(blind{&alias{Store: store, host: c.name, pid: i + 1}}, election.Options{
 			ID: c.name, TTL: s.TTL, Logger: slog.New(slog.DiscardHandler), Observer: l.rec.observer(c.name),
 			Clock: newClock(l.w, c.name, "elector"), Random: l.w.Source(c.name + "/random").Uint64,
 		})

@@ -9,6 +9,7 @@ import (
 
 	"incumbent/compare/fault"
 	"incumbent/compare/history"
+	"incumbent/compare/measure"
 	"incumbent/internal/simnet"
 	"incumbent/internal/vote"
 )
@@ -42,6 +43,12 @@ type lab struct {
 	source     *simnet.Source // of the lab's own doings
 	keys       vote.Keys
 	struck     time.Time // when the fault struck last
+	released   time.Time // when somebody was asked to resign last
+
+	playing   fault.Fault // what Struck is about: the fault, or a step of it
+	announced bool        // it has struck
+	steps     []string    // of a schedule, that have struck
+	load      history.Load
 
 	launch func(*candidate)
 	cancel context.CancelFunc
@@ -63,6 +70,7 @@ func Play(s Spec) (history.Run, error) {
 	l.start()
 	err = l.script()
 	run := s.run()
+	run.Steps, run.Load = l.steps, l.load
 	run.Events, run.Length = l.rec.finish()
 	if err = errors.Join(err, l.stop()); err != nil {
 		return history.Run{}, fmt.Errorf("%s: %w", s, err)
@@ -72,11 +80,16 @@ func Play(s Spec) (history.Run, error) {
 
 // newLab builds the world. Only the masters are told something yet.
 func newLab(s Spec) (*lab, error) {
-	w, err := simnet.New(s.Seed, simnet.Options{Uptime: uptime})
+	f, err := s.fault()
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{spec: s, w: w, rec: newRecorder(), source: w.Source("lab/" + s.Fault), wg: map[*candidate]*sync.WaitGroup{}}
+	w, err := simnet.New(s.Seed, s.network())
+	if err != nil {
+		return nil, err
+	}
+	w.SetNative(natives)
+	l := &lab{spec: s, fault: f, playing: f, w: w, rec: newRecorder(), source: w.Source("lab/" + s.Fault), wg: map[*candidate]*sync.WaitGroup{}}
 	l.resource = &resource{rec: l.rec}
 	if err := l.build(); err != nil {
 		w.Close()
@@ -86,9 +99,6 @@ func newLab(s Spec) (*lab, error) {
 }
 
 func (l *lab) build() (err error) {
-	if l.fault, err = fault.ByName(l.spec.Fault); err != nil {
-		return err
-	}
 	if l.keys, err = vote.NewKeys("", electionName); err != nil {
 		return err
 	}
@@ -101,7 +111,7 @@ func (l *lab) build() (err error) {
 		if err != nil {
 			return err
 		}
-		l.places = append(l.places, &place{name: name, address: m, primary: m})
+		l.places = append(l.places, &place{name: name, address: m, primary: m, servers: []*simnet.Master{m}})
 	}
 	for range l.spec.Candidates {
 		if _, err := l.addCandidate(); err != nil {
@@ -132,6 +142,9 @@ func (l *lab) init() error {
 	if err != nil {
 		return err
 	}
+	for _, m := range l.masters {
+		l.w.SetLoss("operator", m, 0) // who sets things up has the time to do it right
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := store.Init(ctx); err != nil {
@@ -156,25 +169,14 @@ func (l *lab) start() {
 
 // script is what happens in a run.
 func (l *lab) script() error {
-	ttl := l.spec.TTL
-	if !l.await(l.rec.begin, settleLimit*ttl) {
-		return fmt.Errorf("nobody led within %d TTLs", settleLimit)
-	}
-	// Until all stand by and the leader renews, and then a random phase.
-	l.sleep(ttl/2 + l.source.Between(0, ttl/2))
-	leader := l.Leader()
-	if leader == "" {
-		return errors.New("the leader was lost before any fault")
-	}
-	heal, err := l.fault.Strike(l)
+	heal, err := l.strike()
 	if err != nil {
-		return fmt.Errorf("fault %s: %w", l.fault.Name, err)
-	}
-	if !l.fault.Store {
-		l.strikes(leader)
+		return err
 	}
 	if heal != nil && l.fault.Most > 0 {
-		l.sleep(l.fault.Length(ttl, l.source.Float64()))
+		stop := l.measure()
+		l.sleep(l.fault.Length(l.spec.TTL, l.source.Float64()))
+		stop()
 		err = l.heal(heal)
 		heal = nil
 	}
@@ -183,18 +185,64 @@ func (l *lab) script() error {
 	if heal != nil {
 		err = l.heal(heal)
 	}
-	l.sleep(ttl / 2) // for what is still on its way
+	l.sleep(l.spec.TTL / 2) // for what is still on its way
+	l.recover()
 	return err
 }
 
-// strikes records that the fault strikes somebody now.
+// maxMissed is how often a fault may find nobody to strike, as happens where much is
+// lost on the way.
+const maxMissed = 20
+
+// strike lets the fault strike once somebody leads.
+func (l *lab) strike() (heal func() error, err error) {
+	for range maxMissed {
+		var leader string
+		if leader, err = l.ready(); err != nil {
+			return nil, err
+		}
+		heal, err = l.fault.Strike(l)
+		if errors.Is(err, fault.ErrMissed) {
+			continue
+		}
+		if err == nil && !l.fault.Store {
+			l.strikes(leader)
+		}
+		break
+	}
+	if err != nil {
+		return nil, fmt.Errorf("fault %s: %w", l.fault.Name, err)
+	}
+	return heal, nil
+}
+
+// ready waits for a leader, until all stand by and it renews, and then for a random
+// phase.
+func (l *lab) ready() (leader string, err error) {
+	ttl := l.spec.TTL
+	for range maxMissed {
+		if !l.await(l.rec.begin, settleLimit*ttl) {
+			return "", fmt.Errorf("nobody led within %d TTLs", settleLimit)
+		}
+		l.sleep(ttl/2 + l.source.Between(0, ttl/2))
+		if leader = l.Leader(); leader != "" {
+			return leader, nil
+		}
+	}
+	return "", errors.New("the leader was lost before any fault")
+}
+
+// strikes records that the fault strikes somebody now. What is given back in this
+// instant is free at once.
 func (l *lab) strikes(actor string) {
-	ev := history.Event{Actor: actor, Kind: history.Fault, Name: l.fault.Name}
-	if !l.fault.Releases {
+	ev := history.Event{Actor: actor, Kind: history.Fault, Name: l.playing.Name}
+	now := time.Now()
+	if !l.playing.Releases && !l.released.Equal(now) {
 		ev.Floor = l.floor()
 	}
 	l.rec.add(ev)
-	l.struck = time.Now()
+	l.struck = now
+	l.step()
 }
 
 // heal ends the fault.
@@ -209,10 +257,26 @@ func (l *lab) heal(heal func() error) error {
 // settle waits until a term has begun after the fault struck. It gives up when none
 // does, or when the leader shows no sign of losing its own.
 func (l *lab) settle() {
-	if l.await(l.struck, l.ttls(outlived)) || l.fault.Store && l.rec.leads(l.Leader()) {
+	if l.fault.Calm || l.await(l.struck, l.ttls(outlived)) || l.Leader() != "" {
 		return
 	}
 	l.await(l.struck, l.ttls(successorLimit-outlived)+restartTime)
+}
+
+// recoverTTLs and recoverTime are how long nobody may lead when all is over: what the
+// guards of a store take at most, and bids that are split or lost.
+const (
+	recoverTTLs = 3
+	recoverTime = 2 * time.Second
+)
+
+// recover waits until somebody leads, if anybody can.
+func (l *lab) recover() {
+	run := l.spec.run()
+	run.Steps = l.steps
+	if measure.Promises(run).Lead && l.Leader() == "" {
+		l.awaitLeader(recoverTTLs*l.spec.TTL + recoverTime)
+	}
 }
 
 // outlast waits until nobody believes to lead beside the latest leader, so that a
@@ -248,6 +312,20 @@ func (l *lab) await(after time.Time, limit time.Duration) bool {
 	}
 }
 
+// awaitLeader waits until somebody leads who is alive, but not longer than limit.
+func (l *lab) awaitLeader(limit time.Duration) {
+	timer := time.NewTimer(l.source.Until(limit))
+	defer timer.Stop()
+	for l.Leader() == "" {
+		select {
+		case <-l.rec.changed:
+		case <-timer.C:
+			return
+		}
+	}
+	l.sleep(0)
+}
+
 // stop ends all processes: first those that can end by themselves, then, with the
 // network, those that are frozen for good.
 func (l *lab) stop() error {
@@ -255,6 +333,7 @@ func (l *lab) stop() error {
 	var frozen []*candidate
 	l.cancel()
 	for _, c := range l.candidates {
+		c.timers.resume()
 		if l.w.Frozen(c.name) {
 			frozen = append(frozen, c)
 			continue

@@ -24,6 +24,8 @@ func misbehave(behaviour string) {
 		os.Exit(9)
 	case "hang":
 		<-time.After(time.Hour)
+	case "lua":
+		virtual.AnswerInLua()
 	case "die-once": // the first process that can make the file dies
 		if f, err := os.OpenFile(arg, os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 			_ = f.Close()

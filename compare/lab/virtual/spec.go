@@ -15,7 +15,7 @@ const Lab = history.Virtual
 // Limits of a [Spec].
 const (
 	MinCandidates = 2
-	MaxCandidates = 20
+	MaxCandidates = 50
 	MinTTL        = 100 * time.Millisecond
 	MaxTTL        = time.Hour
 )
@@ -36,11 +36,23 @@ type Spec struct {
 	TTL time.Duration `json:"ttl_ns"`
 	// Candidates is how many take part.
 	Candidates int `json:"candidates"`
+	// Renew is the longest time between two renewals; 0 means TTL/3, and is the most.
+	Renew time.Duration `json:"renew_ns,omitzero"`
+	// Link is a name of [Links]: how far candidates are from masters. "" means lan.
+	// The resource is always near.
+	Link string `json:"link,omitempty"`
+	// Loss is the share of all segments that are lost on their way, and sent again
+	// after 200 ms, 400 ms and so on.
+	Loss float64 `json:"loss,omitzero"`
+	// Drift is by how many per cent at most a master's clock runs fast or slow.
+	Drift float64 `json:"drift,omitzero"`
+	// Schedule is played in place of a fault; nil if there is none. Fault is its name.
+	Schedule *fault.Schedule `json:"schedule,omitempty"`
 }
 
 // Validate checks all fields.
 func (s Spec) Validate() error {
-	if _, err := fault.ByName(s.Fault); err != nil {
+	if _, err := s.fault(); err != nil {
 		return err
 	}
 	switch {
@@ -59,13 +71,27 @@ func (s Spec) Validate() error {
 	case s.Candidates < MinCandidates || s.Candidates > MaxCandidates:
 		return fmt.Errorf("candidates %d: must be from %d to %d", s.Candidates, MinCandidates, MaxCandidates)
 	}
-	return nil
+	return s.Conditions().Validate(s.TTL)
 }
+
+// fault is what is played.
+func (s Spec) fault() (fault.Fault, error) {
+	if s.Schedule == nil {
+		return fault.ByName(s.Fault)
+	}
+	if s.Schedule.Name != s.Fault {
+		return fault.Fault{}, fmt.Errorf("fault %q: must be the name of the schedule, %q", s.Fault, s.Schedule.Name)
+	}
+	return s.Schedule.Fault(), s.Schedule.Validate()
+}
+
+// Conditions are those that the spec asks for.
+func (s Spec) Conditions() Conditions { return Conditions{s.Renew, s.Link, s.Loss, s.Drift} }
 
 // String names the spec in errors.
 func (s Spec) String() string {
-	return fmt.Sprintf("%s of %d, %s, guards %s, TTL %s, %d candidates, seed %d",
-		s.Mode, s.Masters, s.Fault, s.guards(), s.TTL, s.Candidates, s.Seed)
+	return fmt.Sprintf("%s of %d, %s, guards %s, TTL %s, %d candidates%s, seed %d",
+		s.Mode, s.Masters, s.Fault, s.guards(), s.TTL, s.Candidates, s.Conditions(), s.Seed)
 }
 
 // guards is on or off.
@@ -76,5 +102,6 @@ func (s Spec) run() history.Run {
 	return history.Run{
 		Seed: s.Seed, Mode: s.Mode, Masters: s.Masters, Fault: s.Fault,
 		Guards: s.guards(), Lab: Lab, TTL: s.TTL,
+		Candidates: s.Candidates, Renew: s.Renew, Link: s.Link, Loss: s.Loss, Drift: s.Drift,
 	}
 }

@@ -24,6 +24,7 @@ type place struct {
 	former  *simnet.Master // whom they reached before; nil if nobody
 	saved   *simnet.Master // holds the last snapshot; nil if there is none
 	saves   int
+	servers []*simnet.Master // all that ever were there
 }
 
 // addMaster starts a master with all scripts loaded, as after the first minutes of
@@ -31,6 +32,10 @@ type place struct {
 func (l *lab) addMaster(name string) (*simnet.Master, error) {
 	m := l.w.AddMaster(name)
 	m.SetAcks(l.fault.Acks)
+	if l.spec.Drift > 0 {
+		const ppm = 1e4 // of a per cent
+		m.SetDrift(l.spec.Drift * ppm * (2*l.w.Source("lab/drift").Float64() - 1))
+	}
 	for _, script := range l.scripts {
 		if _, err := m.Do("SCRIPT", "LOAD", script); err != nil {
 			return nil, err
@@ -95,7 +100,10 @@ func (l *lab) HealFrom(name string, master int) error {
 		return err
 	}
 	l.note(p, "within reach of %s", name)
-	l.w.Heal(name, p.primary)
+	for _, m := range p.servers { // another one may be the primary by now
+		m.KeepReplies(name)
+		l.w.Heal(name, m)
+	}
 	return nil
 }
 
@@ -182,6 +190,7 @@ func (l *lab) Snapshot(master int) error {
 		return err
 	}
 	l.note(p, "its replica begins to lag")
+	p.servers = append(p.servers, r)
 	p.save(r)
 	return nil
 }

@@ -3,13 +3,19 @@ package virtual
 import (
 	"fmt"
 	"time"
+
+	"incumbent/compare/fault"
 )
 
 // The lab is a fault.World.
 
-// Leader implements fault.World.
+// Leader implements fault.World. The dead and those whose term has run out, though
+// they cannot tell, do not lead.
 func (l *lab) Leader() string {
 	leader, _ := l.rec.last()
+	if _, err := l.find(leader); err != nil || !l.rec.leads(leader) {
+		return ""
+	}
 	return leader
 }
 
@@ -20,7 +26,7 @@ func (l *lab) find(name string) (*candidate, error) {
 			return c, nil
 		}
 	}
-	return nil, fmt.Errorf("candidate %q: there is none alive", name)
+	return nil, fmt.Errorf("candidate %q: there is none alive: %w", name, fault.ErrMissed)
 }
 
 // Resign implements fault.World.
@@ -29,6 +35,7 @@ func (l *lab) Resign(name string) error {
 	if err != nil {
 		return err
 	}
+	l.released = time.Now()
 	select {
 	case c.resign <- struct{}{}:
 	default: // it is asked already
@@ -74,7 +81,7 @@ func (l *lab) FreezeBeforeWrite(name string) error {
 		return nil
 	case <-timer.C:
 		c.freezing.Store(false)
-		return fmt.Errorf("candidate %q: did not act for %s", name, l.spec.TTL)
+		return fmt.Errorf("candidate %q: did not act for %s: %w", name, l.spec.TTL, fault.ErrMissed)
 	}
 }
 
