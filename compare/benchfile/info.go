@@ -7,7 +7,7 @@ type Info struct {
 	Name     string `json:"name"`
 	Encoding string `json:"encoding"` // UTF8, UTF16LE or UTF16BE
 	JSON     bool   `json:"json"`     // there is output of go test -json
-	Harness  bool   `json:"harness"`  // it comes from incumbent compare, which ends without PASS
+	Harness  bool   `json:"harness"`  // it comes from incumbent compare
 	Lines    int    `json:"lines"`
 	Results  int    `json:"results"`
 
@@ -29,7 +29,7 @@ func (i *Info) Incomplete() []string {
 	if i.Cut {
 		why = append(why, "the last line is cut")
 	}
-	if i.Unclosed > 0 && !i.Harness {
+	if i.Unclosed > 0 {
 		why = append(why, fmt.Sprintf("no PASS or ok line after %s", plural(i.Unclosed, "result")))
 	}
 	if i.Failed {

@@ -346,7 +346,8 @@ func TestG20_truncated(t *testing.T) {
 		{head + "FAIL\n", 1, "a benchmark or test failed (FAIL line)"},
 		{head + "FAIL\tx\t1s\n", 1, "a benchmark or test failed (FAIL line)"},
 		{head + "BenchmarkX 1 1300\n" + "PASS\n", 1, "1 result cannot be read, first line 2: missing units"},
-		{"lab: virtual\n" + head, 1, ""}, // results.txt is written whole, and has no PASS
+		{"lab: virtual\n" + head + "PASS\n", 1, ""},
+		{"lab: virtual\n" + head, 1, "no PASS or ok line after 1 result"}, // results.txt ends as go test does
 		{"lab: virtual\n" + head + "BenchmarkX 1 13", 1, "the last line is cut"},
 		{inUTF16(head+"PASS\n", binary.LittleEndian, true) + "x", 1, "the last line is cut"},
 	} {

@@ -23,6 +23,8 @@ var units = []struct{ name, better string }{
 	{"stale-attempted/run", "lower"},
 	{"stale-accepted-unfenced/run", "lower"},
 	{"stale-accepted-fenced/run", "lower"},
+	{"leader-commands/s", "lower"},
+	{"standby-commands/s", "lower"},
 }
 
 // benchHead writes what results.txt begins with.
@@ -52,7 +54,24 @@ func benchLine(w io.Writer, run history.Run, f measure.Figures) error {
 	for i, n := range []int{f.StaleAttempted, f.StaleAcceptedUnfenced, f.StaleAcceptedFenced} {
 		fmt.Fprintf(&b, " %d %s", n, units[len(durations)+i].name)
 	}
+	if load := run.Load; load.Span > 0 {
+		fmt.Fprintf(&b, " %.3f leader-commands/s", float64(load.Leader)/load.Span.Seconds())
+		if load.Standbys > 0 {
+			fmt.Fprintf(&b, " %.3f standby-commands/s", float64(load.Standby)/load.Span.Seconds()/float64(load.Standbys))
+		}
+	}
 	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// benchEnd writes what results.txt ends with, as go test does: PASS if all of the plan
+// was played, so that readers tell a file that was cut from a whole one, else FAIL.
+func benchEnd(w io.Writer, complete bool) error {
+	end := "FAIL\n"
+	if complete {
+		end = "PASS\n"
+	}
+	_, err := io.WriteString(w, end)
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -14,9 +15,11 @@ import (
 
 // Names of the files in an output directory.
 const (
-	SummaryFile = "summary.json"
-	ResultsFile = "results.txt"
-	EventsFile  = "events.jsonl"
+	SummaryFile  = "summary.json"
+	ResultsFile  = "results.txt"
+	EventsFile   = "events.jsonl"
+	HTMLFile     = "report.html"
+	MarkdownFile = "report.md"
 )
 
 // A Dir is an output directory that is being written. Its files get their names
@@ -26,16 +29,22 @@ type Dir struct {
 	versions        string
 	results, events *file
 	files           []*file
+	replaced        []string
+	keep            Events
 }
 
-// Create makes the directory where it does not exist, and begins its files. End
-// with Commit or Discard.
+// Create makes the directory where it does not exist, and begins its files. Files of
+// an earlier comparison will be replaced; where another file has one of their names
+// the error is a *ForeignFileError, and nothing is written. End with Commit or Discard.
 func Create(path string, p compare.Plan, lab, versions string) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, err
 	}
-	d := &Dir{path: path, versions: versions}
+	d := &Dir{path: path, versions: versions, keep: AllEvents}
 	var err error
+	if d.replaced, err = ours(path); err != nil {
+		return nil, err
+	}
 	if d.results, err = d.create(ResultsFile); err == nil {
 		if d.events, err = d.create(EventsFile); err == nil {
 			err = benchHead(d.results, p, lab, versions)
@@ -48,29 +57,75 @@ func Create(path string, p compare.Plan, lab, versions string) (*Dir, error) {
 	return d, nil
 }
 
+// Replaced names the files of an earlier comparison that Commit replaces.
+func (d *Dir) Replaced() []string { return d.replaced }
+
+// KeepEvents says whose events are written: all, unless it is called before the first
+// Add.
+func (d *Dir) KeepEvents(e Events) { d.keep = e }
+
 // Add writes a run. It is a compare.Sink.
 func (d *Dir) Add(run history.Run, f measure.Figures) error {
 	if err := benchLine(d.results, run, f); err != nil {
 		return err
 	}
+	if d.keep != AllEvents {
+		return nil
+	}
 	return eventLines(d.events, run)
 }
 
-// Commit writes the summary and gives all files their names.
-func (d *Dir) Commit(r *compare.Result) error {
+// worst writes the events of the worst runs, if those are to be kept.
+func (d *Dir) worst(r *compare.Result) error {
+	if d.keep != WorstEvents {
+		return nil
+	}
+	for _, w := range r.Worst {
+		if err := eventLines(d.events, w.Run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A Document is a further file of a directory: its name and what writes it.
+type Document struct {
+	Name  string
+	Write func(io.Writer, Report) error
+}
+
+// Commit writes the summary and the reports, and more documents where there are some,
+// and gives all files their names. The versions of rep are those that Create was
+// given.
+func (d *Dir) Commit(rep Report, more ...Document) error {
 	defer d.Discard()
-	s, err := d.create(SummaryFile)
-	if err != nil {
+	rep.Versions = d.versions
+	if err := errors.Join(benchEnd(d.results, complete(rep.Result)), d.worst(rep.Result)); err != nil {
 		return err
 	}
-	if err := Summary(s, r, d.versions); err != nil {
-		return err
+	documents := append([]Document{
+		{SummaryFile, func(w io.Writer, rep Report) error { return Summary(w, rep.Result, rep.Versions) }},
+		{HTMLFile, HTML}, {MarkdownFile, Markdown},
+	}, more...)
+	for _, doc := range documents {
+		f, err := d.create(doc.Name)
+		if err != nil {
+			return err
+		}
+		if err := doc.Write(f, rep); err != nil {
+			return fmt.Errorf("%s: %w", doc.Name, err)
+		}
 	}
 	for _, f := range d.files {
 		if err := f.finish(); err != nil {
 			return err
 		}
 	}
+	return d.rename()
+}
+
+// rename gives all files their names.
+func (d *Dir) rename() error {
 	for _, f := range d.files {
 		if err := os.Rename(f.f.Name(), filepath.Join(d.path, f.name)); err != nil {
 			return err

@@ -17,6 +17,16 @@ type line struct {
 	history.Event
 }
 
+// Events says whose events are written to events.jsonl.
+type Events string
+
+// What Events can be.
+const (
+	AllEvents   Events = "all"   // those of all runs
+	WorstEvents Events = "worst" // those of the worst run of each cell
+	NoEvents    Events = "none"
+)
+
 // eventLines writes the events of a run.
 func eventLines(w io.Writer, run history.Run) error {
 	e := json.NewEncoder(w)

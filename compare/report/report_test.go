@@ -182,7 +182,7 @@ func write(t *testing.T) string {
 	if names := list(t, path); len(names) != 2 || names[0][0] != '.' || names[1][0] != '.' {
 		t.Errorf("before Commit there are %v", names)
 	}
-	if err := d.Commit(result()); err != nil {
+	if err := d.Commit(report.Report{Result: result()}); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -202,7 +202,7 @@ func list(t *testing.T, path string) (names []string) {
 
 func TestDir(t *testing.T) {
 	path := write(t)
-	if names := list(t, path); strings.Join(names, " ") != "events.jsonl results.txt summary.json" {
+	if names := list(t, path); strings.Join(names, " ") != "events.jsonl report.html report.md results.txt summary.json" {
 		t.Errorf("there are %v", names)
 	}
 	for _, name := range []string{report.ResultsFile, report.EventsFile} {
@@ -211,25 +211,5 @@ func TestDir(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden(t, name, text)
-	}
-}
-
-func TestDirDiscard(t *testing.T) {
-	path := t.TempDir()
-	kept := filepath.Join(path, report.SummaryFile)
-	if err := os.WriteFile(kept, []byte("older"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	d, err := report.Create(path, plan(), "virtual", versions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Discard()
-	d.Discard()
-	if names := list(t, path); len(names) != 1 {
-		t.Errorf("left behind: %v", names)
-	}
-	if _, err := report.Create(kept, plan(), "virtual", versions); err == nil {
-		t.Error("a file passes for a directory")
 	}
 }

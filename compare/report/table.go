@@ -40,7 +40,7 @@ func Table(w io.Writer, r *compare.Result, versions string) error {
 	fmt.Fprintf(&b, "%s\n%s\n", titles, names)
 	last, store := "", false
 	for i, c := range r.Cells {
-		if f := known(c.Fault); c.Fault != last {
+		if f := known(p, c.Fault); c.Fault != last {
 			if f.Store && !store {
 				b.WriteString(aboutStore)
 			}
@@ -70,8 +70,14 @@ acts       for how long after a term began an earlier leader's acts still arrive
 stale      those acts, which a resource without a fence takes; fence: how many one with a fence took
 `
 
-// known is the fault of that name, which may be of another version.
-func known(name string) fault.Fault {
+// known is the fault or schedule of that name in a plan, which may be of another
+// version.
+func known(p compare.Plan, name string) fault.Fault {
+	for _, s := range p.Schedules {
+		if s.Name == name {
+			return s.Fault()
+		}
+	}
 	f, err := fault.ByName(name)
 	if err != nil {
 		return fault.Fault{Name: name, About: "a fault unknown to this version"}

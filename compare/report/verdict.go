@@ -8,6 +8,7 @@ import (
 
 	"incumbent/compare"
 	"incumbent/compare/fault"
+	"incumbent/compare/history"
 	"incumbent/compare/measure"
 )
 
@@ -32,6 +33,20 @@ func Verdict(w io.Writer, r *compare.Result) error {
 	if r.Runs > 0 {
 		b.WriteString(sentences(r))
 	}
+	b.WriteString(trouble(r))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Trouble writes the rules that were broken and the runs that failed, each with the
+// command that plays it again; nothing if there are none.
+func Trouble(w io.Writer, r *compare.Result) error {
+	_, err := io.WriteString(w, trouble(r))
+	return err
+}
+
+func trouble(r *compare.Result) string {
+	var b strings.Builder
 	for i, f := range r.Broken {
 		if i == shown {
 			fmt.Fprintf(&b, "and %d more\n", len(r.Broken)-shown)
@@ -46,14 +61,13 @@ func Verdict(w io.Writer, r *compare.Result) error {
 		}
 		fmt.Fprintf(&b, "FAILED, seed %d: %v\n  repeat: %s\n", f.Job.Seed, f.Err, f.Job.Command())
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // sentences are what a result comes down to, a paragraph each.
 func sentences(r *compare.Result) string {
 	var b strings.Builder
-	for _, s := range []string{broken(r.Cells), promised(r.Cells), unguarded(r.Cells), remaining(r.Cells), stale(r), speed(r)} {
+	for _, s := range []string{broken(r.Cells), promised(r), unguarded(r), remaining(r), stale(r), speed(r)} {
 		if s != "" {
 			fmt.Fprintf(&b, "%s\n", wrap(s, lineWidth))
 		}
@@ -79,7 +93,21 @@ func sum(cells []measure.Cell, wanted func(measure.Cell) bool) (runs, with int, 
 
 // closes reports whether guards of the store are what keeps a cell's fault from
 // making two leaders.
-func closes(c measure.Cell) bool { return known(c.Fault).Danger == fault.Guarded }
+func closes(c measure.Cell) bool {
+	return promiseWith(c, history.GuardsOn).Belief && !promiseWith(c, history.GuardsOff).Belief
+}
+
+// stalls reports whether a leader may be stopped between its check and its act in a
+// cell, so that guards do not keep acts from being late.
+func stalls(c measure.Cell) bool {
+	return c.Lab == history.Virtual && !promiseWith(c, history.GuardsOn).Acts
+}
+
+// promiseWith is what a cell would promise with such guards.
+func promiseWith(c measure.Cell, guards string) measure.Promise {
+	c.Guards = guards
+	return c.Promise()
+}
 
 // broken says whether two led where leases and guards promise that none do.
 func broken(cells []measure.Cell) string {
@@ -93,13 +121,13 @@ func broken(cells []measure.Cell) string {
 
 // promised says in how many runs nobody did: where leases alone see to that, and
 // where guards have to.
-func promised(cells []measure.Cell) string {
+func promised(r *compare.Result) string {
 	var parts []string
 	for _, by := range []struct {
 		guards bool
 		what   string
 	}{{false, "leases rule that out"}, {true, "the guards of the store rule that out"}} {
-		runs, with, _ := sum(cells, func(c measure.Cell) bool { return c.Promise().Belief && closes(c) == by.guards })
+		runs, with, _ := sum(r.Cells, func(c measure.Cell) bool { return c.Promise().Belief && closes(c) == by.guards })
 		if runs > 0 && with == 0 {
 			parts = append(parts, fmt.Sprintf("in 0 of %d runs where %s (95 %% upper bound %s)", runs, by.what, percent(measure.UpperBound(runs))))
 		}
@@ -111,8 +139,8 @@ func promised(cells []measure.Cell) string {
 }
 
 // unguarded says what guards buy, and what they cost.
-func unguarded(cells []measure.Cell) string {
-	runs, with, worst := sum(cells, func(c measure.Cell) bool { return closes(c) && !guarded(c) })
+func unguarded(r *compare.Result) string {
+	runs, with, worst := sum(r.Cells, func(c measure.Cell) bool { return closes(c) && !guarded(c) })
 	if runs == 0 {
 		return ""
 	}
@@ -121,7 +149,7 @@ func unguarded(cells []measure.Cell) string {
 		s += fmt.Sprintf(", for up to %s ms (%s, %s)", ms(worst.BeliefWindow.Max), worst.Fault, name(worst))
 	}
 	var slow measure.Cell
-	for _, c := range cells {
+	for _, c := range r.Cells {
 		if closes(c) && guarded(c) && c.Leaderless.P50 > slow.Leaderless.P50 {
 			slow = c
 		}
@@ -134,14 +162,14 @@ func unguarded(cells []measure.Cell) string {
 }
 
 // remaining lists what still overlaps with guards on.
-func remaining(cells []measure.Cell) string {
+func remaining(r *compare.Result) string {
 	var parts, seen []string
-	for _, c := range cells {
-		if known(c.Fault).Danger != fault.Remaining || !guarded(c) || slices.Contains(seen, c.Fault) {
+	for _, c := range r.Cells {
+		if known(r.Plan, c.Fault).Danger != fault.Remaining || !guarded(c) || slices.Contains(seen, c.Fault) {
 			continue
 		}
 		seen = append(seen, c.Fault)
-		runs, with, worst := sum(cells, func(o measure.Cell) bool { return o.Fault == c.Fault && guarded(o) })
+		runs, with, worst := sum(r.Cells, func(o measure.Cell) bool { return o.Fault == c.Fault && guarded(o) })
 		if with > 0 {
 			parts = append(parts, fmt.Sprintf("%s (%d of %d runs, up to %s ms)", c.Fault, with, runs, ms(worst.BeliefWindow.Max)))
 		}
@@ -187,7 +215,7 @@ func speed(r *compare.Result) string {
 // largest.
 func slowest(r *compare.Result, m compare.Mode) (q measure.Quantiles) {
 	for _, c := range r.Cells {
-		if name(c) == m.String() && !known(c.Fault).Store && c.Overshoot.N > 0 && (q.N == 0 || c.Overshoot.P90 > q.P90) {
+		if name(c) == m.String() && !known(r.Plan, c.Fault).Store && c.Overshoot.N > 0 && (q.N == 0 || c.Overshoot.P90 > q.P90) {
 			q = c.Overshoot
 		}
 	}

@@ -1,0 +1,74 @@
+package decide
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"incumbent/compare"
+	"incumbent/compare/fault"
+)
+
+// leastRuns is how many runs a cell has in commands that are to decide something.
+const leastRuns = 100
+
+// confirm is the command that plays the mode at a TTL against the SLO, with seeds that
+// were not seen yet. When more has to be measured it plays all faults.
+func (s *subject) confirm(ttl time.Duration, more bool) string {
+	p := s.at(ttl)
+	if more {
+		p.Faults = fault.Names()
+	}
+	return command(p, s.slo)
+}
+
+// again is the command that plays a plan against the SLO with all faults, and with
+// quorums even where it has none.
+func again(p compare.Plan, slo SLO) string {
+	p.Faults = fault.Names()
+	p.Guards = nil
+	if !slices.ContainsFunc(p.Modes, func(m compare.Mode) bool { return m.Masters > 1 }) {
+		p.Modes = append(slices.Clone(p.Modes), compare.Mode{Kind: "quorum", Masters: 3}, compare.Mode{Kind: "quorum", Masters: 5})
+	}
+	return command(p, slo)
+}
+
+// command is what plays a plan against the SLO with the seeds that come next.
+func command(p compare.Plan, slo SLO) string {
+	var modes []string
+	for _, m := range p.Modes {
+		modes = append(modes, m.String())
+	}
+	args := []string{"incumbent compare", "--modes", strings.Join(modes, ",")}
+	add := func(flag, value string, set bool) {
+		if set {
+			args = append(args, flag, value)
+		}
+	}
+	add("--faults", faults(p.Faults), len(p.Faults) > 0)
+	for _, s := range p.Schedules {
+		add("--schedule", s.Path, true)
+	}
+	add("--guards", strings.Join(p.Guards, ","), len(p.Guards) > 0)
+	add("--ttl", duration(p.TTL), true)
+	add("--renew", duration(p.Renew), p.Renew > 0)
+	add("--candidates", strconv.Itoa(p.Candidates), true)
+	add("--link", p.Link, p.Link != "")
+	add("--loss", number(p.Loss), p.Loss > 0)
+	add("--drift", number(p.Drift), p.Drift > 0)
+	add("--seed", strconv.FormatUint(p.Seed+uint64(p.Runs), 10), true)
+	add("--runs", strconv.Itoa(max(p.Runs, leastRuns)), true)
+	add("--slo", "'"+slo.String()+"'", slo.Asks())
+	return strings.Join(args, " ")
+}
+
+// faults names a list as shortly as the flag allows.
+func faults(names []string) string {
+	for _, group := range []string{fault.Every, fault.Store, fault.Leader} {
+		if slices.Equal(names, fault.Group(group)) {
+			return group
+		}
+	}
+	return strings.Join(names, ",")
+}
