@@ -14,7 +14,8 @@ const (
 	exitOK          = 0
 	exitFailed      = 1   // a rule was broken, or something could not be done
 	exitUsage       = 2   // the command line or the configuration is wrong
-	exitHeld        = 3   // somebody holds the lease
+	exitHeld        = 3   // init: somebody holds the lease
+	exitMissed      = 3   // compare: no mode keeps the limits
 	exitInterrupted = 130 // as a shell reports it
 )
 
@@ -22,6 +23,7 @@ const (
 type cli struct {
 	Compare compareCommand `cmd:"" help:"Play the same faults to every mode of election, and print what happened."`
 	Init    initCommand    `cmd:"" help:"Say once that nobody can be leading, so that the first election ever does not wait."`
+	Replay  replayCommand  `cmd:"" help:"Show one run of a comparison, step by step."`
 	Report  reportCommand  `cmd:"" help:"Compare benchmark files row by row, and fail on a regression."`
 	Version versionCommand `cmd:"" help:"Print the versions of this program and of what it measures with."`
 	Worker  workerCommand  `cmd:"" hidden:"" help:"Play runs for another process of this program."`
@@ -77,7 +79,7 @@ type exited int
 
 // subcommand is the one that args begin with, for the help that has its flags.
 func subcommand(args []string) string {
-	if len(args) > 0 && (args[0] == "compare" || args[0] == "init" || args[0] == "report") {
+	if len(args) > 0 && (args[0] == "compare" || args[0] == "init" || args[0] == "report" || args[0] == "replay") {
 		return " " + args[0]
 	}
 	return ""

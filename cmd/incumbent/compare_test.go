@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"incumbent/compare"
+	"incumbent/compare/decide"
 	"incumbent/compare/fault"
 	"incumbent/compare/history"
 	"incumbent/compare/measure"
@@ -30,11 +33,19 @@ func TestCompare(t *testing.T) {
 		t.Fatalf("exit code %d, error %q", code, stderr)
 	}
 	for _, want := range []string{
-		"Lab virtual, TTL 2s, 3 candidates, 2 runs a cell from seed 1\n", "crash: ", "pause-write: ", "single ", "quorum3 ",
-		"0 of 2", "8 runs in ", "benchstat -col /mode -row /fault,/guards " + dir,
+		"virtual lab (simulated, not your network)", "2 runs a cell", "single ", "quorum3\n", "crash failover", "not measured",
+		"Next: " + self() + " report ",
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("output lacks %q:\n%s", want, stdout)
+		}
+	}
+	if lines := strings.Count(stdout, "\n"); lines > 24 {
+		t.Errorf("the first screen has %d lines", lines)
+	}
+	for _, name := range []string{report.HTMLFile, report.MarkdownFile, report.ADRFile, report.ResultsFile, report.EventsFile} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
 	var summary struct{ Cells []measure.Cell }
@@ -56,14 +67,14 @@ func TestCompare(t *testing.T) {
 // table says what came of it.
 func TestCompareGuards(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	args := []string{"compare", "--runs", "12", "--faults", "restart-empty,old-primary,crash", "--modes", "single", "-q", "--out", dir}
+	args := []string{"compare", "--runs", "12", "--faults", "restart-empty,old-primary,crash", "--modes", "single", "-q", "--table", "--out", dir}
 	code, stdout, stderr := call(t.Context(), args...)
 	if code != exitOK || stderr != "" {
 		t.Fatalf("exit code %d, error %q, output:\n%s", code, stderr, stdout)
 	}
 	for _, want := range []string{
 		"Faults of the store strike one master", "0 of 12 <= 22%", "of the store rule that out (95 % upper bound 22%)",
-		"What no guard can close", "Without guards two did in ", "60 runs in ",
+		"What no guard can close", "Without guards two did in ", "12 runs a cell from seed 1",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(stdout), " "), want) {
 			t.Errorf("output lacks %q:\n%s", want, stdout)
@@ -97,7 +108,7 @@ func TestCompareExpandsGroups(t *testing.T) {
 	}
 	for name, list := range map[string][]string{
 		"all": fault.Names(), "store": fault.Group(fault.Store), "leader": fault.Group(fault.Leader),
-		defaultFaults: fault.Expand(strings.Split(defaultFaults, ",")), "del,crash": {"del", "crash"},
+		"del,crash": {"del", "crash"},
 	} {
 		if got := faultsFlag(list); got != name {
 			t.Errorf("%v is written as %q, want %q", list, got, name)
@@ -136,7 +147,7 @@ func TestCompareInterrupted(t *testing.T) {
 	cancel()
 	dir := t.TempDir()
 	code, stdout, stderr := call(ctx, tiny("--out", dir)...)
-	if code != exitInterrupted || stderr != "" || !strings.Contains(stdout, "Interrupted: 0 of 8 runs were played.") {
+	if code != exitInterrupted || stderr != "" || !strings.Contains(stdout, "INCOMPLETE: interrupted when 0 of 8 runs were played.") {
 		t.Errorf("exit code %d, output %q, error %q", code, stdout, stderr)
 	}
 	if _, err := os.Stat(filepath.Join(dir, report.SummaryFile)); err != nil {
@@ -173,13 +184,13 @@ func TestPlantedViolation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, err := c.play(t.Context(), streams{out: &out, err: &errs}, plan, twoLeaders{})
+	code, err := c.play(t.Context(), streams{out: &out, err: &errs}, plan, nil, twoLeaders{})
 	if code != exitFailed || err != nil {
 		t.Errorf("exit code %d, error %v", code, err)
 	}
 	for _, want := range []string{
 		"BROKEN, seed 41: " + measure.BeliefOverlap,
-		"incumbent compare --seed 41 --runs 1 --modes quorum3 --faults pause --guards on --ttl 3s --candidates 4 --out replay",
+		"incumbent replay 41 --mode quorum3 --fault pause --guards on --ttl 3s --candidates 4",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("output lacks %q:\n%s", want, out.String())
@@ -190,18 +201,66 @@ func TestPlantedViolation(t *testing.T) {
 func TestExitCode(t *testing.T) {
 	broken := compare.Result{Broken: []compare.Broken{{}}, Interrupted: true}
 	failed := compare.Result{Failed: []compare.Failed{{Err: errors.New("died")}}}
+	missed, met := &decide.Decision{}, &decide.Decision{Met: true}
 	for _, tt := range []struct {
 		r    compare.Result
+		d    *decide.Decision
 		want int
-	}{{compare.Result{}, 0}, {broken, 1}, {failed, 1}, {compare.Result{Interrupted: true}, 130}} {
-		if got := exitCode(&tt.r); got != tt.want {
+	}{
+		{compare.Result{}, nil, 0}, {broken, missed, 1}, {failed, missed, 1}, {compare.Result{Interrupted: true}, missed, 130},
+		{compare.Result{}, missed, 3}, {compare.Result{}, met, 0},
+	} {
+		if got := exitCode(report.Report{Result: &tt.r, Decision: tt.d}); got != tt.want {
 			t.Errorf("exit code %d, want %d", got, tt.want)
 		}
 	}
 }
 
+// TestCompareSLO: a mode that keeps the limits is named, and one that does not ends
+// with an exit code of its own.
+func TestCompareSLO(t *testing.T) {
+	for _, tt := range []struct {
+		slo, want string
+		code      int
+	}{
+		{"failover=3s,servers<=1", "choose single with TTL 2s", exitOK},
+		{"failover=1s", "NO MODE FITS failover=1s", exitMissed},
+		{"failover=3s,overlap=0", "not measured", exitMissed},
+		{"failover=fast", "--slo: failover", exitUsage},
+	} {
+		code, stdout, stderr := call(t.Context(), "compare", "--runs", "20", "--faults", "crash", "--modes", "single,quorum3", "-q", "--slo", tt.slo)
+		if code != tt.code || !strings.Contains(strings.Join(strings.Fields(stdout+stderr), " "), tt.want) {
+			t.Errorf("%s: exit code %d, output lacks %q:\n%s%s", tt.slo, code, tt.want, stdout, stderr)
+		}
+	}
+}
+
+// TestCompareKeepsEvents: of all runs, of the worst, or of none.
+func TestCompareKeepsEvents(t *testing.T) {
+	seeds := map[string]int{}
+	for _, keep := range []string{"all", "worst", "none"} {
+		dir := t.TempDir()
+		args := []string{"compare", "--runs", "3", "--faults", "crash", "--modes", "single", "-q", "--out", dir, "--events", keep}
+		if code, _, stderr := call(t.Context(), args...); code != exitOK {
+			t.Fatalf("exit code %d: %s", code, stderr)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, report.EventsFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range 3 {
+			if strings.Contains(string(text), fmt.Sprintf(`"seed":%d,`, seed+1)) {
+				seeds[keep]++
+			}
+		}
+	}
+	if want := (map[string]int{"all": 3, "worst": 1}); !maps.Equal(seeds, want) {
+		t.Errorf("events of so many runs: %v, want %v", seeds, want)
+	}
+}
+
 func TestNext(t *testing.T) {
-	standard := strings.Split(defaultFaults, ",")
+	standard := fault.Names()
 	all := compareCommand{Modes: strings.Split(defaultModes, ","), Faults: standard, Seed: 1, TTL: 2 * time.Second, Candidates: 3, Lab: "virtual", Quick: true}
 	few := compareCommand{Modes: []string{"quorum7"}, Faults: []string{"crash"}, Seed: 5, TTL: time.Second, Candidates: 4, Lab: "virtual", Runs: new(int)}
 	*few.Runs = 1000
@@ -215,11 +274,11 @@ func TestNext(t *testing.T) {
 		r    compare.Result
 		want string
 	}{
-		{all, compare.Result{}, "Next: " + self() + " compare --seed 26 --out results"},
-		{store, compare.Result{}, "Next: " + self() + " compare --faults store --guards on --seed 26 --out results"},
-		{few, compare.Result{}, "Next: " + self() + " compare --modes quorum7 --faults crash --ttl 1s --candidates 4 --seed 1005 --runs 1000 --out results"},
-		{kept, compare.Result{}, "Written to dir.\nNext: go tool -modfile=tools/go.mod benchstat -col /mode -row /fault,/guards dir/results.txt"},
-		{kept, broken, "Next: incumbent compare --seed 9 --runs 1 --modes single --faults pause --guards off --ttl 1s --candidates 2 --out replay"},
+		{all, compare.Result{}, self() + " compare --seed 21 --out results"},
+		{store, compare.Result{}, self() + " compare --faults store --guards on --seed 21 --out results"},
+		{few, compare.Result{}, self() + " compare --modes quorum7 --faults crash --ttl 1s --candidates 4 --seed 1005 --runs 1000 --out results"},
+		{kept, compare.Result{}, self() + " report dir/results.txt"},
+		{kept, broken, self() + " replay 9 --mode single --fault pause --guards off --ttl 1s --candidates 2"},
 	} {
 		var err error
 		if tt.r.Plan, err = tt.c.plan(); err != nil {

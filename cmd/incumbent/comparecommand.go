@@ -1,0 +1,63 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"incumbent/compare"
+	"incumbent/compare/fault"
+	"incumbent/compare/lab/virtual"
+)
+
+// command is what plays a plan, and judges it by the same limits. Flags that have
+// their defaults are left out.
+func (c *compareCommand) command(p compare.Plan) string {
+	var modes []string
+	for _, m := range p.Modes {
+		modes = append(modes, m.String())
+	}
+	args := []string{self() + " compare"}
+	add := func(flag, value, standard string) {
+		if value != standard {
+			args = append(args, flag, quoted(value))
+		}
+	}
+	add("--modes", strings.Join(modes, ","), defaultModes)
+	if len(p.Faults) > 0 {
+		add("--faults", faultsFlag(p.Faults), defaultFaults)
+	}
+	add("--guards", strings.Join(p.Guards, ","), "")
+	add("--ttl", p.TTL.String(), "2s")
+	add("--candidates", strconv.Itoa(p.Candidates), "3")
+	add("--renew", p.Renew.String(), "0s")
+	add("--link", cmp.Or(p.Link, virtual.Links()[0].Name), virtual.Links()[0].Name)
+	add("--loss", strconv.FormatFloat(p.Loss, 'g', -1, 64), "0")
+	add("--drift", strconv.FormatFloat(p.Drift, 'g', -1, 64), "0")
+	for _, s := range p.Schedules {
+		add("--schedule", s.Path, "")
+	}
+	add("--slo", c.SLO, "")
+	add("--seed", strconv.FormatUint(p.Seed, 10), "1")
+	add("--runs", strconv.Itoa(p.Runs), strconv.Itoa(defaultRuns))
+	return strings.Join(args, " ")
+}
+
+// faultsFlag is a short way to name faults.
+func faultsFlag(names []string) string {
+	for _, short := range []string{fault.Every, fault.Store, fault.Leader} {
+		if slices.Equal(names, fault.Group(short)) {
+			return short
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if strings.ContainsAny(word, " \t\n'\"\\$`&;|<>()*?[]#~!") {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"incumbent/compare"
+	"incumbent/compare/decide"
+	"incumbent/compare/report"
+)
+
+// play plays a plan and writes what was found. It returns the exit code.
+func (c *compareCommand) play(ctx context.Context, s streams, plan compare.Plan, slo *decide.SLO, lab compare.Lab) (int, error) {
+	var sink compare.Sink
+	var dir *report.Dir
+	if c.Out != "" {
+		var err error
+		if dir, err = report.Create(c.Out, plan, lab.Name(), versions()); err != nil {
+			return usage(s.err, "incumbent compare", fmt.Errorf("compare: --out: %s: %w", c.Out, err)), nil
+		}
+		defer dir.Discard()
+		dir.KeepEvents(report.Events(c.Events))
+		sink = dir.Add
+		if r := dir.Replaced(); len(r) > 0 && !c.Quiet {
+			_, _ = fmt.Fprintf(s.err, "%s: replaces %s of an earlier run\n", c.Out, strings.Join(r, ", "))
+		}
+	}
+	p := newProgress(s.err, plan, c.Quiet)
+	result, err := compare.Run(ctx, plan, lab, p.update, sink)
+	p.end()
+	if err != nil {
+		return exitFailed, err
+	}
+	rep := c.judge(result, slo)
+	return exitCode(rep), c.write(s, rep, dir)
+}
+
+// judge puts a result into a report: with a decision if somebody asked for one.
+func (c *compareCommand) judge(r *compare.Result, slo *decide.SLO) report.Report {
+	rep := report.Report{Result: r, Versions: versions(), Host: host(), Command: c.command(r.Plan), Next: c.next(r)}
+	if slo == nil {
+		return rep
+	}
+	d := decide.Decide(*slo, r)
+	rep.Decision = &d
+	if d.Next != "" {
+		rep.Next = self() + strings.TrimPrefix(d.Next, "incumbent")
+	}
+	return rep
+}
+
+// host is the machine, in words that tell nobody whose it is.
+func host() string {
+	return fmt.Sprintf("%s/%s, %s", runtime.GOOS, runtime.GOARCH, plural(runtime.NumCPU(), "core"))
+}
+
+// exitCode: a broken rule is worse than an interrupt, and that is worse than an SLO
+// that is missed.
+func exitCode(rep report.Report) int {
+	r := rep.Result
+	switch {
+	case len(r.Broken) > 0 || len(r.Failed) > 0:
+		return exitFailed
+	case r.Interrupted:
+		return exitInterrupted
+	case rep.Decision != nil && !rep.Decision.Met:
+		return exitMissed
+	}
+	return exitOK
+}
+
+// write writes what was found.
+func (c *compareCommand) write(s streams, rep report.Report, dir *report.Dir) error {
+	if dir != nil {
+		if err := dir.Commit(rep, report.ADR(time.Now())); err != nil {
+			return fmt.Errorf("writing to %s: %w", c.Out, err)
+		}
+	}
+	var b strings.Builder
+	err := c.print(&b, rep)
+	if !c.Quiet {
+		// Not among the results, which are the same whenever they are.
+		_, _ = fmt.Fprintf(s.err, "%s in %.1f s\n", plural(rep.Result.Runs, "run"), rep.Result.Took.Seconds())
+	}
+	_, werr := fmt.Fprint(s.out, b.String())
+	return errors.Join(err, werr)
+}
+
+// print prints the first screen, or the table of all cells.
+func (c *compareCommand) print(b *strings.Builder, rep report.Report) error {
+	if !c.Table {
+		err := report.First(b, rep)
+		if len(rep.Result.Broken)+len(rep.Result.Failed) > 0 {
+			b.WriteByte('\n')
+		}
+		return errors.Join(err, report.Trouble(b, rep.Result))
+	}
+	err := report.Table(b, rep.Result, rep.Versions)
+	b.WriteByte('\n')
+	err = errors.Join(err, report.Verdict(b, rep.Result))
+	_, werr := fmt.Fprintf(b, "\nNext: %s\n", rep.Next)
+	return errors.Join(err, werr)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// next is the command to go on with.
+func (c *compareCommand) next(r *compare.Result) string {
+	switch {
+	case len(r.Broken) > 0:
+		return self() + strings.TrimPrefix(r.Broken[0].Job.Command(), "incumbent")
+	case len(r.Failed) > 0:
+		return self() + strings.TrimPrefix(r.Failed[0].Job.Command(), "incumbent")
+	case c.Out != "":
+		return self() + " report " + quoted(filepath.Join(c.Out, report.ResultsFile))
+	}
+	p := r.Plan
+	p.Seed += uint64(p.Runs)
+	p.Runs = max(p.Runs, defaultRuns)
+	return c.command(p) + " --out results"
+}
+
+// self is how this program is called: "go run" leaves nothing to call again.
+func self() string {
+	if strings.Contains(os.Args[0], "go-build") {
+		return "go run ./cmd/incumbent"
+	}
+	return "incumbent"
+}
