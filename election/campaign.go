@@ -183,6 +183,7 @@ func (c *campaign) try(ctx context.Context) (*Term, error) {
 		}
 		return o.term, nil
 	case <-ctx.Done():
+		// rare: bid-abandoned
 		close(abandoned)
 		return nil, errGaveUp
 	case <-e.closing:
@@ -313,20 +314,24 @@ func (c *campaign) after(ctx context.Context, err error) time.Duration {
 		c.splits, c.errs = 0, 0
 		c.subscribe(ctx)
 		if held.Left <= 0 || held.Left > ttl {
+			// rare: lease-longer-than-ours
 			return ttl // a leader with a longer TTL may resign and the wake-up be lost
 		}
 		// The server expires in milliseconds; the spread keeps standbys of one
 		// leader from splitting the vote at the same instant.
 		return held.Left + time.Millisecond + c.spread(4*time.Millisecond)
 	case errors.As(err, &waits):
+		// rare: bid-waits-for-a-guard
 		c.splits, c.errs = 0, 0
 		c.subscribe(ctx)
 		// Not longer than a TTL: somebody may say meanwhile that nobody leads.
 		return min(max(waits.Left, time.Millisecond), ttl) + time.Millisecond + c.spread(4*time.Millisecond)
 	case errors.Is(err, ErrContended):
+		// rare: votes-split
 		c.splits++
 		return time.Millisecond + c.spread(min(4*time.Millisecond<<min(c.splits, 8), ttl/4))
 	default:
+		// rare: bid-failed
 		c.errs++
 		c.subscribe(ctx)
 		return min(ttl/20<<min(c.errs-1, 3), time.Second)/2 + c.spread(min(ttl/20<<min(c.errs-1, 3), time.Second)/2)

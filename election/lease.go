@@ -24,6 +24,7 @@ func tryTimeout(remaining, ttl time.Duration) time.Duration {
 // until then, and a bare majority is one fault away from a rival.
 func firstRenewal(g Grant, interval time.Duration, random float64) time.Duration {
 	if g.Held < g.Masters {
+		// rare: bare-majority-renews-soon
 		return min(interval, g.TTL/20)
 	}
 	return renewAfter(interval, random)

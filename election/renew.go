@@ -135,11 +135,14 @@ func (t *Term) renew(due time.Time) (sent time.Time, ok bool) {
 		return sent, true
 	case err == nil:
 		// R1: confirmed, but handled only after the old deadline.
+		// rare: renewal-late
 		err = ErrTooSlow
 	case errors.Is(err, ErrTaken), errors.Is(err, ErrExpired):
+		// rare: lease-lost
 		t.lost(err)
 		return sent, false
 	}
+	// rare: renewal-unknown
 	t.setTrouble(err)
 	ev.Kind, ev.Err = RenewFailed, err
 	t.e.emit(ev)
@@ -181,8 +184,10 @@ func (t *Term) noteHeld(g Grant) {
 	missing := g.Masters - g.Held
 	switch {
 	case missing == 0 && t.degraded > 1:
+		// rare: masters-back
 		t.e.log.Info("all masters confirm again", "token", t.Token(), "masters", g.Masters)
 	case missing > 0 && t.degraded == 1:
+		// rare: masters-missing
 		t.e.log.Warn("not all masters confirm the lease: one more fault may end the term",
 			"token", t.Token(), "held", g.Held, "masters", g.Masters)
 	}
@@ -203,6 +208,7 @@ func (t *Term) setTrouble(err error) {
 func (t *Term) lost(err error) {
 	l := &Loss{Token: t.Token(), Reason: ErrExpired, Err: err}
 	if errors.Is(err, ErrTaken) {
+		// rare: lease-taken
 		l.Reason = ErrTaken
 	}
 	var by *TakenError

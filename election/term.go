@@ -151,6 +151,7 @@ func (t *Term) check() {
 		t.end(noted) // whoever noted it may not have come so far yet
 	}
 	if stop != nil {
+		// rare: term-lapses
 		t.stop(stop, t.e.opt.Grace)
 	}
 	if end != nil {
@@ -233,6 +234,7 @@ func (t *Term) resign(ctx context.Context, reason error) error {
 		t.e.emit(Event{Kind: TermReleased, Token: t.Token(), Err: err})
 	}
 	if err != nil {
+		// rare: release-failed
 		return fmt.Errorf("resign: %w", err)
 	}
 	t.e.yield(r)

@@ -78,6 +78,7 @@ func (s *Store) Acquire(ctx context.Context, b election.Bid) (election.Grant, er
 	r, err := s.master.Acquire(ctx, b, s.master.New())
 	switch {
 	case vote.MayStand(err):
+		// rare: bid-may-stand
 		s.back.Go(func() { s.master.Undo(b.Value) })
 		return election.Grant{}, err
 	case err != nil:
