@@ -21,6 +21,7 @@ const (
 // with a hole must never be continued.
 type link struct {
 	p      *Proxy
+	to     string          // the target
 	ctx    context.Context // done when the link closes
 	cancel context.CancelFunc
 
@@ -62,6 +63,7 @@ func (p *Proxy) open(c net.Conn) {
 	l := &link{p: p, client: c}
 	l.ctx, l.cancel = context.WithCancel(p.ctx)
 	p.mu.Lock()
+	l.to = p.target
 	p.links[l] = struct{}{}
 	for d, cut := range p.cut {
 		l.silent[d].Store(cut)
@@ -91,7 +93,7 @@ func (l *link) serve() {
 
 func (l *link) dial() error {
 	d := net.Dialer{Timeout: dialTimeout}
-	c, err := d.DialContext(l.ctx, "tcp", l.p.target)
+	c, err := d.DialContext(l.ctx, "tcp", l.to)
 	if err != nil {
 		return err
 	}
@@ -128,7 +130,7 @@ func (l *link) read(d Direction, src net.Conn, queue chan<- chunk) {
 		c := chunk{
 			data: bytes.Clone(buf[:n]),
 			end:  err != nil,
-			due:  time.Now().Add(time.Duration(l.p.delay[d].Load())),
+			due:  time.Now().Add(l.p.late(d)),
 		}
 		select {
 		case queue <- c:
@@ -192,7 +194,7 @@ func (l *link) write(d Direction, data []byte) {
 		l.markDrop(data) // before the write, or the reply might overtake the mark
 	} else if o := l.drop.Swap(nil); o != nil {
 		l.p.swallowed[d].Add(int64(len(data)))
-		l.close(false)
+		o.after(l)
 		close(o.done)
 		return
 	}

@@ -3,7 +3,9 @@
 // It does not promise what the kernel keeps for itself: bytes swallowed during
 // a cut were acknowledged by the proxy, so a sender sees no retransmission and
 // no full window, only silence; half-closed connections are closed whole; and
-// a chunk is whatever one read returned, not a message of any protocol.
+// a chunk is whatever one read returned, not a message of any protocol. A loss is
+// only its cost in time: no segment of TCP is ever lost between two ends of one
+// host.
 //
 // A proxy listens on a free loopback port and forwards to one target. What
 // passes, is delayed or is swallowed is decided when bytes are about to be
@@ -14,6 +16,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -51,17 +55,18 @@ type Stats struct {
 // Proxy forwards TCP connections to a target until it is told not to. Its
 // methods may be called from several goroutines.
 type Proxy struct {
-	target   string
 	listener net.Listener
 	ctx      context.Context // done when the proxy closes
 	cancel   context.CancelFunc
 	wg       sync.WaitGroup
 
-	mu    sync.Mutex // guards links and cut
-	links map[*link]struct{}
-	cut   [2]bool
+	mu     sync.Mutex // guards what follows
+	target string
+	links  map[*link]struct{}
+	cut    [2]bool
 
 	delay     [2]atomic.Int64
+	loss      atomic.Uint64 // the bits of a share
 	drop      atomic.Pointer[drop]
 	accepted  atomic.Int64
 	forwarded [2]atomic.Int64
@@ -71,6 +76,7 @@ type Proxy struct {
 // drop is an armed order to lose one reply.
 type drop struct {
 	match func(request []byte) bool
+	after func(l *link) // what becomes of the connection
 	done  chan struct{}
 }
 
@@ -78,8 +84,8 @@ type drop struct {
 // target is dialled anew for each connection and need not be up yet; while it
 // refuses, clients are reset.
 func New(target string) (*Proxy, error) {
-	if _, _, err := net.SplitHostPort(target); err != nil {
-		return nil, fmt.Errorf("blackhole: target %q: %w: give it as host:port", target, err)
+	if err := checkTarget(target); err != nil {
+		return nil, err
 	}
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -89,6 +95,35 @@ func New(target string) (*Proxy, error) {
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.wg.Go(p.accept)
 	return p, nil
+}
+
+func checkTarget(target string) error {
+	if _, _, err := net.SplitHostPort(target); err != nil {
+		return fmt.Errorf("blackhole: target %q: %w: give it as host:port", target, err)
+	}
+	return nil
+}
+
+// Retarget forwards to another target, a host:port, from now on. All open
+// connections are reset, so that clients come again and meet the new one. Cuts,
+// delays, losses and an armed drop stay.
+func (p *Proxy) Retarget(target string) error {
+	if err := checkTarget(target); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.target = target
+	links := p.takeLocked()
+	p.mu.Unlock()
+	resetAll(links)
+	return nil
+}
+
+// Target returns where new connections are forwarded to.
+func (p *Proxy) Target() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.target
 }
 
 // Addr returns the host:port that clients dial.
@@ -106,16 +141,21 @@ func (p *Proxy) CutOneWay(dir Direction) { p.cutLinks(dir) }
 
 // Heal ends every cut. What was swallowed is lost for good and would leave a
 // hole in the stream, so the connections that were open during the cut are
-// reset; new ones work, and one that still waited to be accepted is new. Delays and an armed drop stay. Without a cut Heal does
-// nothing.
+// reset, as are those that MuteReplyTo has silenced; new ones work, and one that
+// still waited to be accepted is new. Delays, losses and an armed drop stay.
+// Where nothing is silent Heal does nothing.
 func (p *Proxy) Heal() {
 	p.mu.Lock()
-	if p.cut == [2]bool{} {
-		p.mu.Unlock()
-		return
+	links := make(map[*link]struct{})
+	if p.cut != [2]bool{} {
+		links = p.takeLocked()
 	}
 	p.cut = [2]bool{}
-	links := p.takeLocked()
+	for l := range p.links {
+		if l.silent[Requests].Load() || l.silent[Replies].Load() {
+			links[l] = struct{}{}
+		}
+	}
 	p.mu.Unlock()
 	resetAll(links)
 }
@@ -124,6 +164,29 @@ func (p *Proxy) Heal() {
 // before it is delivered; order is kept and throughput is not limited. Zero or
 // less means no delay.
 func (p *Proxy) Delay(dir Direction, d time.Duration) { p.delay[dir].Store(int64(d)) }
+
+// Lose makes every chunk that arrives from now on, in both directions, as late as
+// if that share of all tries to send it were lost: 200 ms for the first one, twice
+// as long for each further one, and all that follows on the connection waits
+// behind it. The share is from 0, no loss, to below 1; what is outside is taken
+// for the nearest, 0.99 at most.
+func (p *Proxy) Lose(share float64) { p.loss.Store(math.Float64bits(min(max(share, 0), 0.99))) }
+
+// retransmission is after what time TCP on Linux sends again at first.
+const (
+	retransmission = 200 * time.Millisecond
+	mostTries      = 10
+)
+
+// late draws how late a chunk is.
+func (p *Proxy) late(dir Direction) time.Duration {
+	d := time.Duration(p.delay[dir].Load())
+	share := math.Float64frombits(p.loss.Load())
+	for i := 0; share > 0 && i < mostTries && rand.Float64() < share; i++ {
+		d += retransmission << i
+	}
+	return d
+}
 
 // DropNextReply loses one reply: the next request that is forwarded, on any
 // connection, reaches the target; the first bytes that come back on that
@@ -141,7 +204,29 @@ func (p *Proxy) DropNextReply() <-chan struct{} {
 // true. match sees the bytes of one read, must not keep them and must not call
 // the proxy.
 func (p *Proxy) DropReplyTo(match func(request []byte) bool) <-chan struct{} {
-	d := &drop{match: match, done: make(chan struct{})}
+	return p.arm(match, func(l *link) { l.close(false) })
+}
+
+// ResetReplyTo is DropReplyTo, but the connection is reset and not closed in an
+// orderly way.
+func (p *Proxy) ResetReplyTo(match func(request []byte) bool) <-chan struct{} {
+	return p.arm(match, func(l *link) { l.close(true) })
+}
+
+// MuteReplyTo is DropReplyTo, but the connection stays open and nothing more
+// passes on it, either way, until Heal resets it.
+func (p *Proxy) MuteReplyTo(match func(request []byte) bool) <-chan struct{} {
+	return p.arm(match, func(l *link) {
+		l.silent[Requests].Store(true) // what is being delivered now still passes
+		l.silent[Replies].Store(true)
+	})
+}
+
+// KeepReplies takes back an order to lose a reply that no request has met yet.
+func (p *Proxy) KeepReplies() { p.drop.Store(nil) }
+
+func (p *Proxy) arm(match func(request []byte) bool, after func(*link)) <-chan struct{} {
+	d := &drop{match, after, make(chan struct{})}
 	p.drop.Store(d)
 	return d.done
 }

@@ -132,20 +132,27 @@ func (p *Process) Resume() error {
 
 // AwaitStopped waits until the kernel says that the process is stopped, or that
 // it is not; ErrEnded if it ends before, and another error after ten seconds.
-func (p *Process) AwaitStopped(want bool) error {
-	limit := time.NewTimer(stateTimeout)
+func (p *Process) AwaitStopped(want bool) error { return p.AwaitState(want, stateTimeout) }
+
+// ErrUnchanged says that a process did not change its state in time.
+var ErrUnchanged = errors.New("the process did not change its state")
+
+// AwaitState is AwaitStopped with a limit of its own, after which the error is
+// ErrUnchanged.
+func (p *Process) AwaitState(stopped bool, within time.Duration) error {
+	limit := time.NewTimer(within)
 	defer limit.Stop()
 	tick := time.NewTicker(statePoll)
 	defer tick.Stop()
 	for {
-		if now, err := isStopped(p.proc.Pid); err == nil && now == want {
+		if now, err := isStopped(p.proc.Pid); err == nil && now == stopped {
 			return nil
 		}
 		select {
 		case <-p.exited:
 			return ErrEnded
 		case <-limit.C:
-			return fmt.Errorf("process %d did not change its state within %s", p.proc.Pid, stateTimeout)
+			return fmt.Errorf("process %d: %w within %s", p.proc.Pid, ErrUnchanged, within)
 		case <-tick.C:
 		}
 	}

@@ -60,6 +60,9 @@ func TestPauseAndResume(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := p.AwaitState(true, 1); !errors.Is(err, process.ErrUnchanged) {
+		t.Errorf("a process that runs: %v, want %v", err, process.ErrUnchanged)
+	}
 	if !p.Running() || p.PID() == 0 {
 		t.Error("ended by a pause")
 	}

@@ -2,6 +2,7 @@ package redisproc
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,19 +44,14 @@ func (o *Options) conf(dir string, port int) (string, error) {
 	}
 	set("bind", "127.0.0.1")
 	set("dir", dir)
-	set("dbfilename", rdbName)
 	set("daemonize", "no")
 	set("loglevel", "notice")
-	switch o.Persistence {
-	case None:
-		set("save", "")
-	case AOF:
-		set("save", "")
-		set("appendonly", "yes")
-		set("appendfsync", "always")
-	case RDB:
-		set("save", "3600", "1") // a save point is what makes an orderly end write a snapshot
+	if o.Sentinel != nil {
+		set("port", fmt.Sprint(port))
+		return b.String() + o.Sentinel.conf(), nil
 	}
+	set("dbfilename", rdbName)
+	o.confPersistence(set)
 	if o.Password != "" {
 		set("requirepass", o.Password)
 	}
@@ -73,6 +69,28 @@ func (o *Options) conf(dir string, port int) (string, error) {
 		fmt.Fprintf(&b, "%s %s\n", pair[0], pair[1])
 	}
 	return b.String(), nil
+}
+
+func (o *Options) confPersistence(set func(string, ...string)) {
+	switch o.Persistence {
+	case None:
+		set("save", "")
+	case AOF:
+		set("save", "")
+		set("appendonly", "yes")
+		set("appendfsync", "always")
+	case RDB:
+		set("save", "3600", "1") // a save point is what makes an orderly end write a snapshot
+	}
+}
+
+// conf is what a sentinel's configuration has besides. It is not quoted: the options
+// were checked.
+func (s *Sentinel) conf() string {
+	host, port, _ := net.SplitHostPort(s.Primary)
+	return fmt.Sprintf("sentinel monitor %[1]s %[2]s %[3]s %[4]d\n"+
+		"sentinel down-after-milliseconds %[1]s %[5]d\nsentinel failover-timeout %[1]s %[6]d\n",
+		s.Name, host, port, s.Quorum, s.DownAfter.Milliseconds(), s.FailoverTimeout.Milliseconds())
 }
 
 func (o *Options) confPort(set func(string, ...string), port int) error {

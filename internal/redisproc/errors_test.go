@@ -57,6 +57,9 @@ func TestOptionErrors(t *testing.T) {
 		{"name", redisproc.Options{Args: []string{"--maxmemory", "1mb"}}, []string{`Args = "--maxmemory": must name`}},
 		{"lines", redisproc.Options{Args: []string{"maxmemory", "hush\nport 1"}}, []string{`Args = "maxmemory"`, "one line"}},
 		{"decided", redisproc.Options{Args: []string{"Port", "1"}}, []string{`Args = "Port": is decided by Port`}},
+		{"sentinel", redisproc.Options{Sentinel: &redisproc.Sentinel{Name: "a b", Primary: "x"}, Cluster: true}, []string{
+			"Sentinel = ", "excludes", `Sentinel.Name = "a b"`, `Sentinel.Primary = "x"`, "Sentinel.Quorum = 0",
+		}},
 		{"together", redisproc.Options{Port: -1, Persistence: -1}, []string{"Port = -1", "; Persistence = -1"}},
 	}
 	for _, tt := range tests {

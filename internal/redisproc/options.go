@@ -2,6 +2,7 @@ package redisproc
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"regexp"
 	"slices"
@@ -36,6 +37,19 @@ type TLS struct {
 	Cert, Key, CA string
 }
 
+// A Sentinel watches a primary and promotes one of its replicas when it is down.
+type Sentinel struct {
+	// Name is what clients call the primary.
+	Name string
+	// Primary is its host:port at first.
+	Primary string
+	// Quorum is how many sentinels must find the primary down.
+	Quorum int
+	// DownAfter is after how long without an answer it is down, FailoverTimeout how
+	// long a promotion may take; both in whole milliseconds.
+	DownAfter, FailoverTimeout time.Duration
+}
+
 // Options says how to run a server. The zero value is a plain, empty server
 // without persistence or password on a free port.
 type Options struct {
@@ -45,6 +59,8 @@ type Options struct {
 	// syntax of the configuration file. They win over the defaults, but not
 	// over what other options decide.
 	Args []string
+	// Env holds variables as NAME=value that are added to the environment.
+	Env []string
 	// Dir is an existing folder in which the temporary one is made. Empty means os.TempDir.
 	Dir string
 	// Port is the port to listen on. 0 means any free one.
@@ -59,6 +75,9 @@ type Options struct {
 	// Cluster makes a cluster of this one node, which owns all slots. The server
 	// itself takes two seconds to declare it usable.
 	Cluster bool
+	// Sentinel, if not nil, makes the server a sentinel. It excludes Args,
+	// Persistence, Password, ACLFile, Cluster and TLS.
+	Sentinel *Sentinel
 	// TLS, if not nil, replaces the plain port by one with TLS.
 	TLS *TLS
 	// AcceptLoading takes a server as ready that still loads its data set and
@@ -109,12 +128,32 @@ func (o *Options) validate() error {
 			bad("Dir", o.Dir, "must be an existing folder")
 		}
 	}
+	o.validateSentinel(bad)
 	o.validateFiles(bad)
 	o.validateArgs(bad)
 	if errs != nil {
 		return &Error{Op: "check options", Err: errs}
 	}
 	return nil
+}
+
+func (o *Options) validateSentinel(bad func(string, any, string)) {
+	s := o.Sentinel
+	if s == nil {
+		return
+	}
+	if o.Args != nil || o.Persistence != None || o.Password != "" || o.ACLFile != "" || o.Cluster || o.TLS != nil {
+		bad("Sentinel", s.Name, "excludes Args, Persistence, Password, ACLFile, Cluster and TLS")
+	}
+	if !directive.MatchString(s.Name) {
+		bad("Sentinel.Name", s.Name, "must be letters, digits and dashes")
+	}
+	if _, port, err := net.SplitHostPort(s.Primary); err != nil || port == "" {
+		bad("Sentinel.Primary", s.Primary, "must be host:port")
+	}
+	if s.Quorum < 1 || s.DownAfter < time.Millisecond || s.FailoverTimeout < time.Millisecond {
+		bad("Sentinel.Quorum", s.Quorum, "must be at least 1, DownAfter and FailoverTimeout at least 1ms")
+	}
 }
 
 func (o *Options) validateFiles(bad func(string, any, string)) {

@@ -44,8 +44,11 @@ func (s *Server) awaitReady(ctx context.Context, p *process.Process, from int64)
 // answers. Its own log is the proof: a server that could not bind never says
 // that it is initialized, and reading that needs no password.
 func (s *Server) probe(ctx context.Context, from int64) error {
-	log := s.readLog(from)
-	if !strings.Contains(log, "Server initialized") {
+	log, ready := s.readLog(from), "Server initialized"
+	if s.opts.Sentinel != nil {
+		ready = "Sentinel ID is"
+	}
+	if !strings.Contains(log, ready) {
 		return errors.New("it has not said that it is initialized")
 	}
 	if s.opts.Cluster && !strings.Contains(log, "Cluster state changed: ok") {

@@ -68,6 +68,10 @@ func start(ctx context.Context, o Options, pick func(cluster bool) (int, error))
 // error that is ErrNoBinary and names the remedy.
 func FindBinary() (string, error) { return findBinary("") }
 
+// LookPath is FindBinary for a path, or a name in PATH, as in Options.Binary; "" means
+// either of the two.
+func LookPath(name string) (string, error) { return findBinary(name) }
+
 func findBinary(name string) (string, error) {
 	names := []string{"redis-server", "valkey-server"}
 	remedy := "install the package redis-server or valkey-server, or set Options.Binary"
@@ -136,7 +140,13 @@ func (s *Server) launch(ctx context.Context) error {
 		return err
 	}
 	cmd := exec.Command(s.binary, filepath.Join(s.dir, confName))
+	if s.opts.Sentinel != nil {
+		cmd.Args = append(cmd.Args, "--sentinel")
+	}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, log, log
+	if len(s.opts.Env) > 0 {
+		cmd.Env = append(os.Environ(), s.opts.Env...)
+	}
 	p, err := process.Start(cmd)
 	if err != nil {
 		return err

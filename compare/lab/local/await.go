@@ -35,13 +35,28 @@ func (l *Lab) standbysListen(ctx context.Context) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.opt.TTL/4)
 	defer cancel()
-	for _, c := range l.direct {
-		n, err := c.PubSubNumSub(ctx, l.keys.Channel).Result()
-		if err != nil || n[l.keys.Channel] != want {
+	for _, p := range l.places {
+		at := []*server{p.primary}
+		if l.opt.Sentinels { // a wake-up reaches those who listen at a replica, too
+			at = l.servers
+		}
+		if n, err := l.listeners(ctx, at); err != nil || n != want {
 			return false
 		}
 	}
 	return true
+}
+
+// listeners is how many candidates are subscribed at any of the servers.
+func (l *Lab) listeners(ctx context.Context, at []*server) (sum int64, err error) {
+	for _, s := range at {
+		n, err := s.direct.PubSubNumSub(ctx, l.keys.Channel).Result()
+		if err != nil {
+			return 0, err
+		}
+		sum += n[l.keys.Channel]
+	}
+	return sum, nil
 }
 
 // Mark is the present place in the record, for Await.

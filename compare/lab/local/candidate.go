@@ -30,6 +30,7 @@ func (l *Lab) launch(name string, slot int) (*candidate, error) {
 		Name: name, Mode: l.opt.Mode, Masters: l.addresses(slot), Election: l.opt.Election, Prefix: l.opt.Prefix,
 		TTL: l.opt.TTL, Renew: l.opt.Renew, StepDown: l.opt.StepDown, ActEvery: l.opt.ActEvery,
 		Plain: l.opt.PlainClients, Stubborn: l.opt.Stubborn, Trace: l.opt.Trace,
+		Unguard: l.opt.GuardsOff, Acks: l.opt.ReplicaAcks, Sentinels: l.sentinels.addrs(),
 	})
 	if err != nil {
 		return nil, err
@@ -135,10 +136,29 @@ func (f *fleet) name(slot int) string {
 	return fmt.Sprintf("c%d.%d", slot+1, f.born[slot])
 }
 
+// running lists the candidates whose processes have not ended.
+func (f *fleet) running() (list []*candidate) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range f.all {
+		if c != nil && c.proc.Running() {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 func (f *fleet) set(slot int, c *candidate) {
 	f.mu.Lock()
 	f.all[slot] = c
 	f.mu.Unlock()
+}
+
+// at is the latest candidate of a slot; nil before there is one.
+func (f *fleet) at(slot int) *candidate {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.all[slot]
 }
 
 // find is the candidate of that name; nil when its process was replaced or has
@@ -147,13 +167,7 @@ func (f *fleet) find(name string) *candidate {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, c := range f.all {
-		if c == nil || c.name != name {
-			continue
-		}
-		select {
-		case <-c.proc.Exited():
-			return nil
-		default:
+		if c != nil && c.name == name && c.proc.Running() {
 			return c
 		}
 	}

@@ -19,10 +19,13 @@ import (
 	"incumbent/election"
 )
 
-// ChildMain turns the process into a candidate if a lab started it as one: it
-// then never returns. Call it first in main or TestMain. In any other process
+// ChildMain turns the process into a candidate, or into who removes a lab's files
+// in the end, if a lab started it as one: it then never returns. Call it first in main or TestMain. In any other process
 // it returns at once.
 func ChildMain() {
+	if dir, ok := os.LookupEnv(janitorEnv); ok {
+		janitorMain(dir)
+	}
 	text, ok := os.LookupEnv(childEnv)
 	if !ok {
 		return
@@ -69,6 +72,8 @@ func (c *child) listen(in io.Reader) {
 			}
 		case cmdPlant:
 			c.planted.Store(true)
+		case cmdUnplant:
+			c.planted.Store(false)
 		case cmdStats:
 			c.tell(Line{Event: history.Event{Kind: kindStats}, Stats: &Stats{runtime.NumGoroutine(), openSockets()}})
 		}
@@ -110,9 +115,17 @@ func (c *child) campaign(ctx context.Context) error {
 func (c *child) open() (election.Store, error) {
 	clients := make([]redis.UniversalClient, len(c.cfg.Masters))
 	for i, addr := range c.cfg.Masters {
-		clients[i] = redis.NewClient(c.clientOptions(addr))
+		if c.cfg.Sentinels == nil {
+			clients[i] = redis.NewClient(c.clientOptions(addr))
+			continue
+		}
+		o := c.clientOptions(addr)
+		clients[i] = redis.NewFailoverClient(&redis.FailoverOptions{
+			MasterName: primaryName, SentinelAddrs: c.cfg.Sentinels, ContextTimeoutEnabled: o.ContextTimeoutEnabled,
+			MaxRetries: o.MaxRetries, DialTimeout: o.DialTimeout, DialerRetries: o.DialerRetries,
+		})
 	}
-	s, err := newStore(c.cfg.Mode, clients, c.cfg.Election, c.cfg.Prefix)
+	s, err := newStore(c.cfg.Mode, clients, c.cfg.Election, storeOptions(c.cfg.Prefix, c.cfg.Unguard, c.cfg.Acks))
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +190,7 @@ func word(err error) string {
 		return master.Op + ": " + master.Kind.Error()
 	}
 	for _, known := range []error{
-		election.ErrContended, election.ErrTooSlow, election.ErrTokenRegressed, election.ErrExpired, election.ErrTaken,
+		election.ErrGuarded, election.ErrContended, election.ErrTooSlow, election.ErrTokenRegressed, election.ErrExpired, election.ErrTaken,
 	} {
 		if errors.Is(err, known) {
 			return known.Error()

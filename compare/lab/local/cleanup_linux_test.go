@@ -12,10 +12,11 @@ import (
 )
 
 // TestNothingOutlivesTheProgram kills the program that owns a lab: candidates,
-// even a frozen one, and masters end with it.
+// even a frozen one, and masters end with it, and all files are removed.
 func TestNothingOutlivesTheProgram(t *testing.T) {
 	redistest.Require(t)
-	pids := killOwner(t)
+	dir := t.TempDir()
+	pids := killOwner(t, dir)
 	limit := time.After(10 * time.Second)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -28,13 +29,28 @@ func TestNothingOutlivesTheProgram(t *testing.T) {
 			}
 		}
 	}
+	for {
+		left, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(left) == 0 {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatalf("still there: %v", left)
+		}
+	}
 }
 
-// killOwner kills a program that has a lab, and says which processes that had.
-func killOwner(t *testing.T) []string {
+// killOwner kills a program that has a lab, whose files are in dir, and says which
+// processes that had.
+func killOwner(t *testing.T, dir string) []string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), ownerEnv+"=1", "TMPDIR="+t.TempDir()) // a killed program leaves its files
+	cmd.Env = append(os.Environ(), ownerEnv+"=1", "TMPDIR="+dir)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -20,18 +21,7 @@ const never = time.Duration(math.MaxInt64)
 func (l *Lab) Expiry(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.opt.TTL/4)
 	defer cancel()
-	at := make([]time.Duration, len(l.direct))
-	done := make(chan struct{})
-	for i := range l.direct {
-		go func() {
-			at[i] = l.expiryAt(ctx, i)
-			done <- struct{}{}
-		}()
-	}
-	for range l.direct {
-		<-done
-	}
-	slices.Sort(at)
+	at := l.expiries(ctx)
 	expiry := at[l.opt.need()-1]
 	if expiry == never {
 		return 0, fmt.Errorf("local: fewer than %d of %d masters said how long the lease still has", l.opt.need(), len(at))
@@ -39,16 +29,31 @@ func (l *Lab) Expiry(ctx context.Context) (time.Duration, error) {
 	return expiry, nil
 }
 
+// expiries is when the lease runs out at each master, in order of time.
+func (l *Lab) expiries(ctx context.Context) []time.Duration {
+	at := make([]time.Duration, len(l.places))
+	var wg sync.WaitGroup
+	for i, p := range l.places {
+		wg.Go(func() { at[i] = l.expiryAt(ctx, p.primary) })
+	}
+	wg.Wait()
+	slices.Sort(at)
+	return at
+}
+
 // questions is how often each master is asked: an answer is worth what it took
 // to get there, and the best one counts.
 const questions = 5
 
-// expiryAt is the latest time at which the lease at master i is known to have
+// expiryAt is the latest time at which the lease at a master is known to have
 // been still there.
-func (l *Lab) expiryAt(ctx context.Context, i int) (at time.Duration) {
+func (l *Lab) expiryAt(ctx context.Context, s *server) (at time.Duration) {
+	if !s.runs() {
+		return never
+	}
 	for range questions {
 		asked := monotonic()
-		left, err := l.direct[i].PTTL(ctx, l.keys.Lease).Result()
+		left, err := s.direct.PTTL(ctx, l.keys.Lease).Result()
 		switch {
 		case err != nil, left == -1: // -1: a key without expiry
 			return never
@@ -60,8 +65,18 @@ func (l *Lab) expiryAt(ctx context.Context, i int) (at time.Duration) {
 	return at
 }
 
-// floor is how long the lease still had at the time of a fault.
-func (l *Lab) floor(ctx context.Context, fault time.Duration) (time.Duration, error) {
-	expiry, err := l.Expiry(ctx)
-	return max(0, expiry-fault), err
+// presumed is Expiry of the term with that token, where a master may be silent, or the
+// machine so slow that somebody else holds the lease by now: then it is what the
+// holder's deadline says.
+func (l *Lab) presumed(ctx context.Context, token uint64) time.Duration {
+	ctx, cancel := context.WithTimeout(ctx, l.opt.TTL/4)
+	defer cancel()
+	expiry := l.expiries(ctx)[l.opt.need()-1]
+	if t, _ := l.rec.latest(); expiry == never || t.token != token {
+		return l.rec.term(token).deadline + drift(l.opt.TTL)
+	}
+	return expiry
 }
+
+// drift is by how much earlier than the store a holder stops to believe.
+func drift(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }

@@ -23,7 +23,7 @@ func TestExpiry(t *testing.T) {
 		if d, err := left(); err != nil || d <= 0 || d > ttl+ttl/4 {
 			t.Errorf("%d of 3 masters silent: lease has another %v, %v; TTL %v", silent, d, err, ttl)
 		}
-		if err := l.Masters()[silent].Pause(); err != nil {
+		if err := l.Servers()[silent].Pause(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -21,6 +21,7 @@ func TestHungMaster(t *testing.T) {
 		plain bool
 	}{{"lease options", false}, {"go-redis defaults", true}} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			l, ctx := open(t, local.Options{
 				Mode: "quorum", Candidates: 1, Renew: renewEvery, PlainClients: c.plain,
 			})
@@ -55,9 +56,9 @@ func (h hung) interleave() {
 		h.whole()
 		h.block(&healthy)
 		h.whole()
-		h.check(h.l.Masters()[2].Pause())
+		h.check(h.l.Servers()[2].Pause())
 		h.block(&hung)
-		h.check(h.l.Masters()[2].Resume())
+		h.check(h.l.Servers()[2].Resume())
 	}
 	for _, op := range []struct {
 		name          string
@@ -80,7 +81,7 @@ func (h hung) interleave() {
 func (h hung) whole() {
 	h.t.Helper()
 	_, err := h.l.Await(h.ctx, h.l.Mark(), func(l local.Line) bool {
-		return l.Kind == history.Renewed && l.Held == len(h.l.Masters())
+		return l.Kind == history.Renewed && l.Held == len(h.l.Servers())
 	})
 	h.check(err)
 }
@@ -122,7 +123,7 @@ func (h hung) stretch() {
 	name, token, err := h.l.Settle(h.ctx)
 	h.check(err)
 	h.whole()
-	h.check(h.l.Masters()[2].Pause())
+	h.check(h.l.Servers()[2].Pause())
 	mark := h.l.Mark()
 	var stats []local.Stats
 	for i := 1; i <= renewals; i++ {
@@ -138,7 +139,7 @@ func (h hung) stretch() {
 			stats = append(stats, s)
 		}
 	}
-	h.check(h.l.Masters()[2].Resume())
+	h.check(h.l.Servers()[2].Resume())
 	h.t.Logf("%d renewals with one master hung, no term lost; goroutines and sockets: %v", renewals, stats)
 	for _, s := range stats[len(stats)/2:] {
 		for _, early := range stats[1:2] { // the first one may still be growing to what a hung master costs

@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"incumbent/internal/blackhole"
 	"incumbent/internal/redisproc"
@@ -19,22 +16,30 @@ import (
 // Lab is a set of running masters and candidates. One goroutine uses it at a
 // time.
 type Lab struct {
-	opt      Options
-	keys     vote.Keys
-	addrs    []string             // of all masters
-	masters  []*redisproc.Server  // those that the lab started
-	direct   []*redis.Client      // the lab's own connections, past all proxies
-	proxies  [][]*blackhole.Proxy // by slot, then master; nil without Options.Proxies
-	fleet    fleet
-	rec      *recorder
-	resource resource
-	random   *rand.Rand
-	struckAt time.Duration // when a fault struck last
-	closing  sync.Once
+	opt       Options
+	keys      vote.Keys
+	stock     *stock // of the servers that the lab started; nil with Options.Servers
+	own       bool   // the stock ends with the lab
+	servers   []*server
+	places    []*place
+	spares    []*server
+	sentinels sentinels
+	proxies   [][]*blackhole.Proxy // by slot, then master; nil without Options.Proxies
+	fleet     fleet
+	rec       *recorder
+	resource  resource
+	random    *rand.Rand
+	scene     *scene // what is being played, or was last
+	said      int    // lines that are the lab's own
+	closing   sync.Once
 }
 
-// stopGrace is what a candidate gets to exit when its input has closed.
-const stopGrace = 2 * time.Second
+// stopGrace is what a candidate gets to exit when its input has closed, and giveTime
+// what all servers get to be as they were.
+const (
+	stopGrace = 2 * time.Second
+	giveTime  = 5 * time.Second
+)
 
 // Open starts masters and candidates. It does not wait for a leader. ctx bounds
 // the start; Close ends all of it. Whatever fails, nothing is left running.
@@ -48,8 +53,9 @@ func Open(ctx context.Context, o Options) (*Lab, error) {
 		return nil, fmt.Errorf("local: %w", err)
 	}
 	l := &Lab{
-		opt: o, keys: keys, rec: newRecorder(), random: rand.New(rand.NewPCG(o.Seed, 1)),
+		opt: o, keys: keys, stock: o.stock, rec: newRecorder(), random: rand.New(rand.NewPCG(o.Seed, 1)),
 		fleet: fleet{all: make([]*candidate, o.Candidates), born: make([]int, o.Candidates)},
+		scene: &scene{ctx: context.Background()},
 	}
 	if err := l.build(ctx); err != nil {
 		l.Close()
@@ -59,10 +65,14 @@ func Open(ctx context.Context, o Options) (*Lab, error) {
 }
 
 func (l *Lab) build(ctx context.Context) error {
-	for i := range l.opt.Masters {
-		if err := l.addMaster(ctx, i); err != nil {
-			return err
-		}
+	if err := l.addMasters(ctx); err != nil {
+		return err
+	}
+	if err := l.addSpares(ctx); err != nil {
+		return err
+	}
+	if err := l.addSentinels(ctx); err != nil {
+		return err
 	}
 	if err := l.init(ctx); err != nil {
 		return err
@@ -78,33 +88,83 @@ func (l *Lab) build(ctx context.Context) error {
 	return nil
 }
 
-// addMaster starts a master, unless it runs already, and connects to it.
-func (l *Lab) addMaster(ctx context.Context, i int) error {
+// addMasters starts all masters, unless they run already, and connects to them.
+func (l *Lab) addMasters(ctx context.Context) (err error) {
 	if l.opt.Servers != nil {
-		l.addrs = append(l.addrs, l.opt.Servers[i])
+		for _, addr := range l.opt.Servers {
+			s := &server{addr: addr}
+			l.servers = append(l.servers, s)
+			err = errors.Join(err, s.connect(ctx))
+		}
 	} else {
-		s, err := redisproc.Start(ctx, redisproc.Options{})
-		if err != nil {
+		err = l.order(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	for i, s := range l.servers {
+		l.places = append(l.places, &place{name: fmt.Sprintf("master-%d", i+1), primary: s, servers: []*server{s}})
+	}
+	return nil
+}
+
+// order takes the masters from stock.
+func (l *Lab) order(ctx context.Context) (err error) {
+	if l.stock == nil {
+		l.own = true
+		if l.stock, err = newStock(l.opt.ServerBinary, l.opt.FakeTime, l.opt.clocks); err != nil {
 			return err
 		}
-		l.masters = append(l.masters, s)
-		l.addrs = append(l.addrs, s.Addr())
 	}
-	c := redis.NewClient(&redis.Options{
-		Addr: l.addrs[i], Protocol: 2, DisableIdentity: true, ContextTimeoutEnabled: true, MaxRetries: -1,
-	})
-	l.direct = append(l.direct, c)
-	return c.Ping(ctx).Err() // so that the first question finds a connection
+	l.servers, err = l.stock.take(ctx, l.opt.Masters, false)
+	return err
 }
+
+// addSpares gets what can become a replica, and gives each master the replica that
+// must acknowledge.
+func (l *Lab) addSpares(ctx context.Context) error {
+	n := l.opt.spares + l.opt.ReplicaAcks*l.opt.Masters
+	if l.opt.Sentinels {
+		n = sentinelReplicas
+	}
+	if n == 0 {
+		return nil
+	}
+	spares, err := l.stock.take(ctx, n, true)
+	if err != nil {
+		return err
+	}
+	l.servers, l.spares = append(l.servers, spares...), spares
+	var ripe time.Duration
+	for _, s := range spares {
+		ripe = max(ripe, s.born+l.opt.TTL+ripening)
+	}
+	if err := l.Wait(ctx, ripe-monotonic()); err != nil {
+		return err
+	}
+	if l.opt.Sentinels {
+		return nil
+	}
+	for _, p := range l.places {
+		if err := l.replicate(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ripening is how much longer than a TTL a server must be up before no restart guard
+// holds it back: a second, and another one since uptimes are told in whole ones.
+const ripening = 2 * time.Second
 
 // addProxies puts proxies in front of the masters for the next slot.
 func (l *Lab) addProxies() error {
 	if !l.opt.Proxies {
 		return nil
 	}
-	row := make([]*blackhole.Proxy, 0, len(l.addrs))
-	for _, addr := range l.addrs {
-		p, err := blackhole.New(addr)
+	row := make([]*blackhole.Proxy, 0, len(l.places))
+	for _, at := range l.places {
+		p, err := blackhole.New(at.primary.addr)
 		if err != nil {
 			return errors.Join(err, closeAll(row))
 		}
@@ -124,8 +184,9 @@ func closeAll(row []*blackhole.Proxy) error {
 
 // addresses is where the candidate of a slot finds the masters.
 func (l *Lab) addresses(slot int) []string {
-	out := slices.Clone(l.addrs)
-	for i := range out {
+	out := make([]string, len(l.places))
+	for i, p := range l.places {
+		out[i] = p.primary.addr
 		if l.opt.Proxies {
 			out[i] = l.proxies[slot][i].Addr()
 		}
@@ -158,18 +219,29 @@ func (l *Lab) close() {
 	for _, row := range l.proxies {
 		_ = closeAll(row) // closing listeners: nothing follows from a failure
 	}
-	for _, c := range l.direct {
-		_ = c.Close()
+	l.sentinels.stop()
+	if l.own || l.stock == nil {
+		stopAll(l.servers)
+	} else {
+		ctx, cancel := context.WithTimeout(context.Background(), giveTime)
+		defer cancel()
+		l.stock.give(ctx, l.servers)
 	}
-	for _, s := range l.masters {
-		wg.Go(func() { _ = s.Stop() }) // it kills what does not end
+	if l.own && l.stock != nil {
+		_ = l.stock.close() // what is left of files is in the temporary folder
 	}
-	wg.Wait()
 }
 
-// Masters are the servers that the lab started, for faults that strike them. The
+// Servers are the masters, where the lab started them, without their replicas. The
 // lab stops them.
-func (l *Lab) Masters() []*redisproc.Server { return l.masters }
+func (l *Lab) Servers() (list []*redisproc.Server) {
+	for _, p := range l.places {
+		if p.primary.proc != nil {
+			list = append(list, p.primary.proc)
+		}
+	}
+	return list
+}
 
 // Options are the lab's, with defaults filled in.
 func (l *Lab) Options() Options { return l.opt }

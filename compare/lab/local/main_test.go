@@ -23,8 +23,17 @@ func TestMain(m *testing.M) {
 	if os.Getenv(ownerEnv) != "" {
 		ownLab()
 	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", sideBySide); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	goleak.VerifyTestMain(m)
 }
+
+// sideBySide is how many parallel tests run at once, whatever the machine: they
+// mostly wait.
+const sideBySide = "12"
 
 var trace = flag.Bool("trace", false, "print the events of the slowest runs")
 

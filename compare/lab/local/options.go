@@ -15,7 +15,7 @@ type Options struct {
 	Masters int
 	// Servers are addresses of masters that run already, one for each of Masters.
 	// They are used for leases and asked for their time left; nobody starts, stops
-	// or harms them, and Masters() is empty. nil means that the lab starts its own.
+	// or harms them, and Lab.Servers is empty. nil means that the lab starts its own.
 	Servers []string
 	// Candidates is how many processes campaign. 0 means 3.
 	Candidates int
@@ -42,8 +42,26 @@ type Options struct {
 	Prefix string
 	// Seed draws the phases at which faults strike. It replays nothing else.
 	Seed uint64
+	// GuardsOff switches all guards of the store off.
+	GuardsOff bool
+	// ReplicaAcks is how many replicas must have acknowledged what a store counts.
+	// Each master has so many then: 0 or 1, and 0 with Servers.
+	ReplicaAcks int
+	// Sentinels puts the one master of single mode, with two replicas, under three
+	// sentinels, whom candidates ask for the primary. It excludes Servers and Proxies.
+	Sentinels bool
+	// ServerBinary is the server program, a path or a name in PATH. "" means
+	// redis-server or else valkey-server.
+	ServerBinary string
+	// FakeTime is the path of libfaketimeMT.so.1, with which clocks of masters can
+	// be set. "" means where packages put it.
+	FakeTime string
 	// Stderr gets what candidates log. nil drops it.
 	Stderr io.Writer
+
+	stock  *stock // where servers come from and go to; nil means a stock of its own
+	spares int    // servers that can become replicas, old enough for no restart guard
+	clocks bool   // clocks of masters can be set
 }
 
 // An OptionError says which option is wrong, its value, and the rule it breaks.
@@ -96,6 +114,9 @@ func (o Options) validate() error {
 		{o.Mode == "single" && o.Masters != 1, "Masters", o.Masters, "1 in single mode"},
 		{o.Mode == "quorum" && (o.Masters < 3 || o.Masters%2 == 0), "Masters", o.Masters, "an odd number of at least 3 in quorum mode"},
 		{o.Servers != nil && len(o.Servers) != o.Masters, "Servers", o.Servers, fmt.Sprintf("one for each of %d masters", o.Masters)},
+		{o.Sentinels && (o.Mode != "single" || o.Servers != nil || o.Proxies), "Sentinels", true, "single mode only, without Servers and Proxies"},
+		{o.ReplicaAcks < 0 || o.ReplicaAcks > 1, "ReplicaAcks", o.ReplicaAcks, "0 or 1"},
+		{o.ReplicaAcks > 0 && o.Servers != nil, "ReplicaAcks", o.ReplicaAcks, "0 with Servers, whose replicas are not the lab's"},
 		{o.Candidates < 1, "Candidates", o.Candidates, "at least 1"},
 		{o.ActEvery < time.Millisecond, "ActEvery", o.ActEvery, "at least 1ms"},
 		{o.TTL < 100*time.Millisecond, "TTL", o.TTL, "at least 100ms, below which scheduling is all that is measured"},

@@ -31,7 +31,7 @@ func ownLab() {
 		os.Exit(1)
 	}
 	fmt.Print(l.PID("c1"), " ", l.PID("c2"))
-	for _, s := range l.Masters() {
+	for _, s := range l.Servers() {
 		fmt.Print(" ", s.PID())
 	}
 	fmt.Println()

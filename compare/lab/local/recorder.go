@@ -16,7 +16,7 @@ type recorder struct {
 	lines []Line
 	grown chan struct{} // closed at the next line
 	terms map[uint64]*termState
-	top   uint64 // the highest token that started a term
+	top   uint64 // of the term that started last
 }
 
 // termState is what is known of one term.
@@ -45,7 +45,9 @@ func (r *recorder) follow(l Line) {
 	switch t := r.terms[l.Token]; {
 	case l.Kind == history.TermStarted:
 		r.terms[l.Token] = &termState{actor: l.Actor, token: l.Token, started: l.At, deadline: l.Deadline}
-		r.top = max(r.top, l.Token)
+		if last := r.terms[r.top]; last == nil || last.started <= l.At {
+			r.top = l.Token
+		}
 	case t == nil:
 	case l.Kind == history.Renewed:
 		t.deadline = l.Deadline
@@ -54,7 +56,7 @@ func (r *recorder) follow(l Line) {
 	}
 }
 
-// latest is the term with the highest token; false while there was none.
+// latest is the term that started last; false while there was none.
 func (r *recorder) latest() (termState, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,6 +74,31 @@ func (r *recorder) term(token uint64) termState {
 		return *t
 	}
 	return termState{}
+}
+
+// open lists the terms that have not ended as far as was heard, though they may have
+// run out.
+func (r *recorder) open() (list []termState) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.terms {
+		if !t.ended {
+			list = append(list, *t)
+		}
+	}
+	return list
+}
+
+// rivals is until when somebody may believe to lead beside the latest leader; 0 if
+// nobody does.
+func (r *recorder) rivals() (end time.Duration) {
+	last, ok := r.latest()
+	for _, t := range r.open() {
+		if ok && t.actor != last.actor && t.deadline > monotonic() {
+			end = max(end, t.deadline)
+		}
+	}
+	return end
 }
 
 // mark is a place in the record: after all that was heard so far.
@@ -124,7 +151,7 @@ func (r *recorder) forget(before time.Duration) {
 	r.base += n
 	r.lines = append([]Line(nil), r.lines[n:]...)
 	for token, t := range r.terms {
-		if t.ended && t.deadline < before {
+		if token != r.top && t.deadline < before {
 			delete(r.terms, token)
 		}
 	}

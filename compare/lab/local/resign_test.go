@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-var handovers = flag.Int("handovers", 20, "how many leaders resign in each mode")
+var handovers = flag.Int("handovers", 15, "how many leaders resign in each mode")
 
 // TestResignToNextTerm measures the time from a resignation to the next term.
 func TestResignToNextTerm(t *testing.T) {
-	limits := map[string]struct{ p50, p99 time.Duration }{
+	limits := map[string]struct{ p50, most time.Duration }{
 		"single":  {2 * time.Millisecond, 15 * time.Millisecond},
 		"quorum3": {4 * time.Millisecond, 15 * time.Millisecond},
 		"quorum5": {6 * time.Millisecond, 20 * time.Millisecond},
@@ -33,8 +33,9 @@ func TestResignToNextTerm(t *testing.T) {
 				}
 			}
 			t.Logf("resign to next term, TTL %v: %v", l.Options().TTL, took)
-			if want := limits[m.name]; excused.at(0.5) > want.p50 || excused.at(0.99) > want.p99 {
-				t.Errorf("want p50 at most %v and p99 at most %v; less what the machine stalled: %v", want.p50, want.p99, excused)
+			allButOne := 1 - 1/float64(len(excused))
+			if want := limits[m.name]; excused.at(0.5) > want.p50 || excused.at(allButOne) > want.most {
+				t.Errorf("want p50 at most %v and all but one at most %v; less what the machine stalled: %v", want.p50, want.most, excused)
 			}
 		})
 	}

@@ -87,7 +87,7 @@ func quietWindow(t *testing.T, ctx context.Context, l *local.Lab, length time.Du
 func commands(t *testing.T, l *local.Lab) []int {
 	t.Helper()
 	var out []int
-	for _, s := range l.Masters() {
+	for _, s := range l.Servers() {
 		c := redis.NewClient(&redis.Options{Addr: s.Addr(), Protocol: 2, DisableIdentity: true})
 		text, err := c.Info(t.Context(), "commandstats").Result()
 		_ = c.Close()

@@ -27,13 +27,18 @@ type childConfig struct {
 	Plain    bool          `json:"plain"`
 	Stubborn bool          `json:"stubborn"`
 	Trace    bool          `json:"trace"`
+	Unguard  bool          `json:"guards_off"`
+	Acks     int           `json:"replica_acks"`
+	// Sentinels are asked for the primary; none means that Masters are the masters.
+	Sentinels []string `json:"sentinels,omitempty"`
 }
 
 // What a candidate is told while it runs, one word a line.
 const (
-	cmdResign = "resign" // end the work: the term is given back
-	cmdPlant  = "plant"  // stop yourself between the next check and its act
-	cmdStats  = "stats"  // tell your goroutines and connections
+	cmdResign  = "resign"  // end the work: the term is given back
+	cmdPlant   = "plant"   // stop yourself between the next check and its act
+	cmdUnplant = "unplant" // do not, after all
+	cmdStats   = "stats"   // tell your goroutines and connections
 )
 
 // Kinds of line that are no events of a run.

@@ -2,11 +2,13 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"incumbent/compare/fault"
 	"incumbent/compare/history"
+	"incumbent/internal/process"
 )
 
 var _ fault.World = (*Lab)(nil)
@@ -16,11 +18,11 @@ func (l *Lab) running(name string) (*candidate, error) {
 	if c := l.fleet.find(name); c != nil {
 		return c, nil
 	}
-	return nil, fmt.Errorf("local: candidate %q does not run", name)
+	return nil, fmt.Errorf("local: candidate %q does not run: %w", name, fault.ErrMissed)
 }
 
 // struck notes when a candidate was struck last.
-func (l *Lab) struck(at time.Duration) { l.struckAt = at }
+func (l *Lab) struck(at time.Duration) { l.scene.at = at }
 
 // Leader implements fault.World: it is by what the candidates themselves have
 // told so far.
@@ -38,6 +40,7 @@ func (l *Lab) Resign(name string) error {
 		return err
 	}
 	l.struck(monotonic())
+	l.scene.resigned = true
 	return c.tell(cmdResign)
 }
 
@@ -54,16 +57,15 @@ func (l *Lab) Kill(name string) error {
 		return err
 	}
 	l.struck(at)
-	if t, ok := l.rec.latest(); ok && t.actor == name && !t.ended {
-		l.rec.add(Line{Event: history.Event{
-			At: t.deadline, Actor: name, N: lastN, Kind: history.TermEnded, Token: t.token, Err: "crashed",
-		}})
+	for _, t := range l.rec.open() {
+		if t.actor == name {
+			l.rec.add(Line{Event: history.Event{
+				At: t.deadline, Actor: name, N: lastN, Kind: history.TermEnded, Token: t.token, Err: "crashed",
+			}})
+		}
 	}
 	return nil
 }
-
-// lastN orders what the lab says on behalf of a candidate after what it said.
-const lastN = 1 << 30
 
 // Freeze implements fault.World. It returns when the kernel says that the
 // process is stopped.
@@ -78,7 +80,7 @@ func (l *Lab) Freeze(name string) error {
 
 // FreezeBeforeWrite implements fault.World. The candidate stops itself, and is
 // stopped when this returns. One that does not lead never gets there: that is
-// an error after a while.
+// an error that is fault.ErrMissed, after a TTL or two seconds.
 func (l *Lab) FreezeBeforeWrite(name string) error {
 	c, err := l.running(name)
 	if err != nil {
@@ -87,12 +89,19 @@ func (l *Lab) FreezeBeforeWrite(name string) error {
 	if err := c.tell(cmdPlant); err != nil {
 		return err
 	}
-	if err := c.proc.AwaitStopped(true); err != nil {
+	switch err := c.proc.AwaitState(true, max(l.opt.TTL, leastFreeze)); {
+	case errors.Is(err, process.ErrUnchanged):
+		err = fmt.Errorf("local: candidate %q does not act: %w", name, fault.ErrMissed)
+		return errors.Join(err, c.tell(cmdUnplant))
+	case err != nil:
 		return err
 	}
 	l.struck(monotonic())
 	return nil
 }
+
+// leastFreeze is what even a short TTL leaves a busy machine to let a leader act.
+const leastFreeze = 2 * time.Second
 
 // Thaw implements fault.World.
 func (l *Lab) Thaw(name string) error {
@@ -103,6 +112,9 @@ func (l *Lab) Thaw(name string) error {
 	return c.proc.Resume()
 }
 
+// errNoProxies is the error of whatever happens to links.
+var errNoProxies = &OptionError{"Proxies", false, "nobody can be cut off without them"}
+
 // Cut implements fault.World. No byte passes once it has returned. The error is
 // an *OptionError without Options.Proxies.
 func (l *Lab) Cut(name string) error {
@@ -111,7 +123,7 @@ func (l *Lab) Cut(name string) error {
 	case err != nil:
 		return err
 	case !l.opt.Proxies:
-		return &OptionError{"Proxies", false, "nobody can be cut off without them"}
+		return errNoProxies
 	}
 	l.struck(monotonic())
 	for _, p := range l.proxies[c.slot] {
