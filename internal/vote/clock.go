@@ -16,7 +16,8 @@ type serverClock struct {
 	mu      sync.Mutex
 	window  time.Duration // how long a reading is compared with at least
 	base    reading
-	last    reading
+	last    reading   // the one that the present window begins with
+	next    reading   // of the present window the one that says most: the next base
 	jumped  time.Time // by our clock, when a jump ahead was seen last; zero if never
 	watched bool
 }
@@ -46,23 +47,31 @@ func (c *serverClock) heard(sent, server time.Time) {
 	defer c.mu.Unlock()
 	switch {
 	case !c.watched:
-		c.watched, c.base, c.last = true, r, r
+		c.watched = true
+		c.anew(r)
 	case r.ahead(c.base):
 		// rare: clock-jumped-ahead
-		c.jumped, c.base, c.last = r.got, r, r
+		c.jumped = r.got
+		c.anew(r)
 	case r.behind(c.base):
 		// rare: clock-went-back
 		// When it comes back to where it was it will be seen as a jump ahead.
-		c.base, c.last = r, r
+		c.anew(r)
 	case r.got.Sub(c.last.got) > 2*c.window:
-		c.base, c.last = r, r // what was long ago tells little
+		c.anew(r) // what was long ago tells little
 	case r.got.Sub(c.last.got) >= c.window:
-		c.base, c.last = c.last, r
+		c.base, c.last, c.next = c.next, r, r
 	}
 	if r.tighter(c.base) {
 		c.base = r
 	}
+	if r.tighter(c.next) {
+		c.next = r
+	}
 }
+
+// anew forgets all readings before r.
+func (c *serverClock) anew(r reading) { c.base, c.last, c.next = r, r, r }
 
 // tighter reports whether r says at least as well as an earlier reading how far ahead
 // the server's clock can be: the answer to a request that was long under way says
