@@ -229,7 +229,7 @@ func (p Plan) Jobs() []Job {
 func (j Job) Command() string {
 	args := []string{"incumbent replay", strconv.FormatUint(j.Seed, 10), "--mode", Mode{j.Mode, j.Masters}.String()}
 	if j.Schedule != nil {
-		args = append(args, "--schedule", quoted(j.Schedule.Path))
+		args = append(args, "--schedule", ShellWord(j.Schedule.Path))
 	} else {
 		args = append(args, "--fault", j.Fault)
 	}
@@ -247,12 +247,4 @@ func (j Job) Command() string {
 		args = append(args, "--drift", strconv.FormatFloat(j.Drift, 'g', -1, 64))
 	}
 	return strings.Join(args, " ")
-}
-
-// quoted is a path as a shell takes it.
-func quoted(path string) string {
-	if strings.ContainsAny(path, " \t\n'\"\\$`&;|<>()*?[]#~!") {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	}
-	return path
 }

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -38,11 +39,18 @@ func TestBuiltBinary(t *testing.T) {
 	}
 }
 
-// TestInterrupt sends what Ctrl-C sends, to the child processes too, once the first
-// run is done.
+// TestInterrupt sends what Ctrl-C sends, and what a terminal sends that is closed, to the
+// child processes too, once the first run is done.
 func TestInterrupt(t *testing.T) {
+	exe := build(t)
+	for _, sig := range interrupts() { // without the hang-up where it is ignored, as under nohup
+		t.Run(fmt.Sprint(sig), func(t *testing.T) { interrupt(t, exe, sig.(syscall.Signal)) })
+	}
+}
+
+func interrupt(t *testing.T, exe string, sig syscall.Signal) {
 	dir := t.TempDir()
-	cmd := exec.Command(build(t), "compare", "--faults", "leader", "--runs", "100000", "--out", dir)
+	cmd := exec.Command(exe, "compare", "--faults", "leader", "--runs", "100000", "--out", dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
@@ -58,7 +66,7 @@ func TestInterrupt(t *testing.T) {
 	if err != nil || !strings.Contains(first, " runs (0%)") {
 		t.Errorf("first line is %q, error %v", first, err)
 	}
-	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
+	if err := syscall.Kill(-cmd.Process.Pid, sig); err != nil {
 		t.Error(err)
 	}
 	rest, _ := io.ReadAll(lines)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -16,6 +17,7 @@ const (
 	exitUsage       = 2   // the command line or the configuration is wrong
 	exitHeld        = 3   // init: somebody holds the lease
 	exitMissed      = 3   // compare: no mode keeps the limits
+	exitUndecided   = 4   // compare: too little was measured to tell
 	exitInterrupted = 130 // as a shell reports it
 )
 
@@ -48,7 +50,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		kong.Exit(func(code int) { panic(exited(code)) }), kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups([]kong.Group{{Key: settingsGroup, Title: "Settings, as in the file:"}}),
-		kong.Vars{"default_faults": defaultFaults, "default_modes": defaultModes})
+		kong.Vars{
+			"default_faults": defaultFaults, "default_modes": defaultModes,
+			"default_runs": strconv.Itoa(defaultRuns), "quick_runs": strconv.Itoa(quickRuns),
+		})
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "incumbent: %v\n", err)
 		return exitFailed

@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"incumbent/compare"
@@ -21,7 +19,7 @@ type compareCommand struct {
 	Modes      []string      `default:"${default_modes}" placeholder:"MODE" help:"Modes to compare: single, quorum3, quorum5 and so on up to quorum9 (default: ${default})."`
 	Faults     []string      `default:"${default_faults}" placeholder:"FAULT" help:"Faults to play, by name (see below), or leader, store or all of them (default: ${default})."`
 	Guards     []string      `placeholder:"on,off" help:"Guards of the store: on, off or both (default: both where it matters, else on)."`
-	Runs       *int          `placeholder:"N" help:"Runs of each fault in each mode (default: 100, with --quick 25)."`
+	Runs       *int          `placeholder:"N" help:"Runs of each fault in each mode (default: ${default_runs}, with --quick ${quick_runs})."`
 	Seed       uint64        `default:"1" help:"First seed; the runs of a cell have this one and those that follow (default: ${default})."`
 	TTL        time.Duration `name:"ttl" default:"2s" help:"How long a lease lasts, from 100ms to 1h (default: ${default})."`
 	Candidates int           `default:"3" help:"How many candidates take part, 2 to 50 (default: ${default})."`
@@ -31,7 +29,7 @@ type compareCommand struct {
 	Quick      bool     `help:"Fewer runs, for a first look."`
 	Quiet      bool     `short:"q" help:"No progress on standard error."`
 	Workers    int      `default:"0" placeholder:"N" help:"Processes that play at the same time; 0 means one a core. Changes no figure."`
-	SLO        string   `name:"slo" placeholder:"LIMITS" help:"Say which mode keeps these limits, as in failover=10s,overlap=0,fence=yes,servers<=3 (see below)."`
+	SLO        *string  `name:"slo" placeholder:"LIMITS" help:"Say which mode keeps these limits, as in failover=10s,overlap=0,fence=yes,servers<=3 (see below)."`
 	Table      bool     `help:"Print a row for each fault, mode and setting of the guards."`
 	Out        string   `short:"o" placeholder:"DIR" help:"Also write report.html, report.md, adr.md (a decision record), summary.json, results.txt (Go benchmark format) and events.jsonl to this directory."`
 	Events     string   `default:"all" enum:"all,worst,none" placeholder:"WHICH" help:"Whose events go to events.jsonl: all runs (some 20 kB each), the worst of each cell, or none (default: ${default})."`
@@ -54,8 +52,8 @@ Examples:
 Limits for --slo, separated by commas:
 ` + decide.About() + `
 Exit code: 0 all is well; 1 a rule was broken or a run failed (the seed and the command that
-replays it are printed); 2 wrong usage; 3 no mode keeps the limits of --slo; 130 interrupted,
-after what there was has been written.`
+replays it are printed); 2 wrong usage; 3 no mode keeps the limits of --slo; 4 too little was played
+to tell; 130 interrupted, after what there was has been written.`
 }
 
 // aboutFaults lists all faults, and what they do.
@@ -98,19 +96,20 @@ func (c *compareCommand) Run(ctx context.Context, s streams, code *int) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, interrupts()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	*code, err = c.play(ctx, s, plan, slo, lab)
 	return err
 }
 
-// limits reads --slo; nil where there is none. The error begins with the flag.
+// limits reads --slo; nil where it was not given. An empty one, as of a variable that is
+// not set, is an error: it would be met by everything. The error begins with the flag.
 func (c *compareCommand) limits() (*decide.SLO, error) {
-	if c.SLO == "" {
+	if c.SLO == nil {
 		return nil, nil
 	}
-	slo, err := decide.Parse(c.SLO)
+	slo, err := decide.Parse(*c.SLO)
 	if err != nil {
 		return nil, err // which begins with slo
 	}

@@ -34,7 +34,7 @@ func TestCompare(t *testing.T) {
 	}
 	for _, want := range []string{
 		"virtual lab (simulated, not your network)", "2 runs a cell", "single ", "quorum3\n", "crash failover", "not measured",
-		"Next: " + self() + " report ",
+		"Next: " + self() + " compare ",
 	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("output lacks %q:\n%s", want, stdout)
@@ -105,14 +105,6 @@ func TestCompareExpandsGroups(t *testing.T) {
 	c.Faults = append(c.Faults, "crash")
 	if _, err := c.plan(); err == nil || !strings.Contains(err.Error(), "faults: crash: must be named once") {
 		t.Errorf("error is %v", err)
-	}
-	for name, list := range map[string][]string{
-		"all": fault.Names(), "store": fault.Group(fault.Store), "leader": fault.Group(fault.Leader),
-		"del,crash": {"del", "crash"},
-	} {
-		if got := faultsFlag(list); got != name {
-			t.Errorf("%v is written as %q, want %q", list, got, name)
-		}
 	}
 }
 
@@ -198,6 +190,32 @@ func TestPlantedViolation(t *testing.T) {
 	}
 }
 
+// TestCompareShowsWhatCannotBeKept: what was found is printed though its files cannot be
+// written, and the exit code is that of a failure.
+func TestCompareShowsWhatCannotBeKept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	c := compareCommand{Modes: []string{"single"}, Faults: []string{"pause"}, Runs: new(int), Seed: 1, TTL: time.Second, Candidates: 2, Lab: "virtual", Quiet: true, Out: dir, Events: "all"}
+	*c.Runs = 1
+	plan, err := c.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, errs strings.Builder
+	_, err = c.play(t.Context(), streams{out: &out, err: &errs}, plan, nil, removes{dir})
+	if err == nil || !strings.Contains(err.Error(), "writing to "+dir) || !strings.Contains(out.String(), "RULES BROKEN") {
+		t.Errorf("error %v, output %s", err, &out)
+	}
+}
+
+// removes is twoLeaders, and takes the output directory away.
+type removes struct{ dir string }
+
+func (removes) Name() string { return "planted" }
+
+func (r removes) Play(ctx context.Context, jobs []compare.Job, done func(int, history.Run, error)) error {
+	return errors.Join(os.RemoveAll(r.dir), twoLeaders{}.Play(ctx, jobs, done))
+}
+
 func TestExitCode(t *testing.T) {
 	broken := compare.Result{Broken: []compare.Broken{{}}, Interrupted: true}
 	failed := compare.Result{Failed: []compare.Failed{{Err: errors.New("died")}}}
@@ -225,8 +243,9 @@ func TestCompareSLO(t *testing.T) {
 	}{
 		{"failover=3s,servers<=1", "choose single with TTL 2s", exitOK},
 		{"failover=1s", "NO MODE FITS failover=1s", exitMissed},
-		{"failover=3s,overlap=0", "not measured", exitMissed},
+		{"failover=3s,overlap=0", "NOT DECIDED", exitUndecided},
 		{"failover=fast", "--slo: failover", exitUsage},
+		{"", "--slo: \"\": must ask for something", exitUsage}, // a variable that is not set
 	} {
 		code, stdout, stderr := call(t.Context(), "compare", "--runs", "20", "--faults", "crash", "--modes", "single,quorum3", "-q", "--slo", tt.slo)
 		if code != tt.code || !strings.Contains(strings.Join(strings.Fields(stdout+stderr), " "), tt.want) {
@@ -277,7 +296,8 @@ func TestNext(t *testing.T) {
 		{all, compare.Result{}, self() + " compare --seed 21 --out results"},
 		{store, compare.Result{}, self() + " compare --faults store --guards on --seed 21 --out results"},
 		{few, compare.Result{}, self() + " compare --modes quorum7 --faults crash --ttl 1s --candidates 4 --seed 1005 --runs 1000 --out results"},
-		{kept, compare.Result{}, self() + " report dir/results.txt"},
+		{kept, compare.Result{}, self() + " compare --modes quorum7 --faults crash --ttl 1s --candidates 4 --seed 1005 --runs 1000 --slo failover=10s,overlap=0,fence=yes --out dir"},
+		{few, compare.Result{Interrupted: true}, self() + " compare --modes quorum7 --faults crash --ttl 1s --candidates 4 --seed 5 --runs 1000"},
 		{kept, broken, self() + " replay 9 --mode single --fault pause --guards off --ttl 1s --candidates 2"},
 	} {
 		var err error

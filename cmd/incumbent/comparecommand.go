@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,12 +20,12 @@ func (c *compareCommand) command(p compare.Plan) string {
 	args := []string{self() + " compare"}
 	add := func(flag, value, standard string) {
 		if value != standard {
-			args = append(args, flag, quoted(value))
+			args = append(args, flag, compare.ShellWord(value))
 		}
 	}
 	add("--modes", strings.Join(modes, ","), defaultModes)
 	if len(p.Faults) > 0 {
-		add("--faults", faultsFlag(p.Faults), defaultFaults)
+		add("--faults", strings.Join(fault.Shorten(p.Faults), ","), defaultFaults)
 	}
 	add("--guards", strings.Join(p.Guards, ","), "")
 	add("--ttl", p.TTL.String(), "2s")
@@ -38,26 +37,10 @@ func (c *compareCommand) command(p compare.Plan) string {
 	for _, s := range p.Schedules {
 		add("--schedule", s.Path, "")
 	}
-	add("--slo", c.SLO, "")
+	if c.SLO != nil {
+		add("--slo", *c.SLO, "")
+	}
 	add("--seed", strconv.FormatUint(p.Seed, 10), "1")
 	add("--runs", strconv.Itoa(p.Runs), strconv.Itoa(defaultRuns))
 	return strings.Join(args, " ")
-}
-
-// faultsFlag is a short way to name faults.
-func faultsFlag(names []string) string {
-	for _, short := range []string{fault.Every, fault.Store, fault.Leader} {
-		if slices.Equal(names, fault.Group(short)) {
-			return short
-		}
-	}
-	return strings.Join(names, ",")
-}
-
-// quoted is a word as a shell takes it.
-func quoted(word string) string {
-	if strings.ContainsAny(word, " \t\n'\"\\$`&;|<>()*?[]#~!") {
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	return word
 }

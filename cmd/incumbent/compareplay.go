@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,17 +70,20 @@ func exitCode(rep report.Report) int {
 		return exitFailed
 	case r.Interrupted:
 		return exitInterrupted
-	case rep.Decision != nil && !rep.Decision.Met:
-		return exitMissed
+	case rep.Decision == nil || rep.Decision.Met:
+		return exitOK
+	case rep.Decision.Undecided():
+		return exitUndecided
 	}
-	return exitOK
+	return exitMissed
 }
 
 // write writes what was found.
 func (c *compareCommand) write(s streams, rep report.Report, dir *report.Dir) error {
+	var failed error
 	if dir != nil {
 		if err := dir.Commit(rep, report.ADR(time.Now())); err != nil {
-			return fmt.Errorf("writing to %s: %w", c.Out, err)
+			failed = fmt.Errorf("writing to %s: %w", c.Out, err) // what was found is shown all the same
 		}
 	}
 	var b strings.Builder
@@ -87,9 +91,12 @@ func (c *compareCommand) write(s streams, rep report.Report, dir *report.Dir) er
 	if !c.Quiet {
 		// Not among the results, which are the same whenever they are.
 		_, _ = fmt.Fprintf(s.err, "%s in %.1f s\n", plural(rep.Result.Runs, "run"), rep.Result.Took.Seconds())
+		if dir != nil && failed == nil {
+			_, _ = fmt.Fprintf(s.err, "written to %s: open %s\n", c.Out, filepath.Join(c.Out, report.HTMLFile))
+		}
 	}
 	_, werr := fmt.Fprint(s.out, b.String())
-	return errors.Join(err, werr)
+	return errors.Join(failed, err, werr)
 }
 
 // print prints the first screen, or the table of all cells.
@@ -103,8 +110,11 @@ func (c *compareCommand) print(b *strings.Builder, rep report.Report) error {
 	}
 	err := report.Table(b, rep.Result, rep.Versions)
 	b.WriteByte('\n')
+	if rep.Decision != nil {
+		fmt.Fprintf(b, "%s\n\n", rep.Decision.Conclusion())
+	}
 	err = errors.Join(err, report.Verdict(b, rep.Result))
-	_, werr := fmt.Fprintf(b, "\nNext: %s\n", rep.Next)
+	_, werr := fmt.Fprintf(b, "\nNext: %s\n", rep.NextStep())
 	return errors.Join(err, werr)
 }
 
@@ -115,20 +125,36 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// next is the command to go on with.
+// exampleSLO is what somebody may ask for who has not said what is needed.
+const exampleSLO = "failover=10s,overlap=0,fence=yes"
+
+// next is the command to go on with: what is wrong first, then what was not played,
+// then other seeds, to be kept, and in the end what it is all for.
 func (c *compareCommand) next(r *compare.Result) string {
 	switch {
 	case len(r.Broken) > 0:
 		return self() + strings.TrimPrefix(r.Broken[0].Job.Command(), "incumbent")
 	case len(r.Failed) > 0:
 		return self() + strings.TrimPrefix(r.Failed[0].Job.Command(), "incumbent")
-	case c.Out != "":
-		return self() + " report " + quoted(filepath.Join(c.Out, report.ResultsFile))
+	case r.Interrupted || r.GaveUp:
+		return c.command(r.Plan) + c.outFlag("")
 	}
 	p := r.Plan
 	p.Seed += uint64(p.Runs)
 	p.Runs = max(p.Runs, defaultRuns)
-	return c.command(p) + " --out results"
+	command := c.command(p)
+	if c.Out != "" && c.SLO == nil {
+		command += " --slo " + compare.ShellWord(exampleSLO)
+	}
+	return command + c.outFlag("results")
+}
+
+// outFlag is the flag that keeps results, in that folder where none was named.
+func (c *compareCommand) outFlag(otherwise string) string {
+	if dir := cmp.Or(c.Out, otherwise); dir != "" {
+		return " --out " + compare.ShellWord(dir)
+	}
+	return ""
 }
 
 // self is how this program is called: "go run" leaves nothing to call again.

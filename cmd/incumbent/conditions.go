@@ -10,7 +10,7 @@ import (
 type conditions struct {
 	Renew time.Duration `default:"0" placeholder:"TIME" help:"Longest time between two renewals; 0 means a third of the TTL, which is also the most."`
 	Link  string        `default:"lan" placeholder:"LINK" help:"How far candidates are from masters, each way: lan 0.1 to 0.3 ms, zone 0.5 to 1.5 ms, wan 20 to 60 ms (default: ${default}; wan needs a TTL of 3s)."`
-	Loss  float64       `default:"0" placeholder:"SHARE" help:"Share of all that is sent which gets lost, from 0 to 0.2; it is sent again after 200 ms, 400 ms and so on, so the TTL must be 2s or more."`
+	Loss  float64       `default:"0" placeholder:"SHARE" help:"Share of all that is sent which gets lost, from 0 to 0.2; it is sent again after 200 ms, 400 ms and so on, so the TTL must be 2s or more. With many masters and candidates votes then split for long."`
 	Drift float64       `default:"0" placeholder:"PERCENT" help:"Each master's clock gains or loses up to that many per cent, at most 1."`
 }
 

@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/signal"
-	"syscall"
 	"time"
 
 	"incumbent/compare"
@@ -16,6 +13,7 @@ import (
 	"incumbent/compare/history"
 	"incumbent/compare/lab/virtual"
 	"incumbent/compare/measure"
+	"incumbent/compare/report"
 	"incumbent/compare/timeline"
 )
 
@@ -29,7 +27,7 @@ type replayCommand struct {
 	Candidates int           `default:"3" help:"How many candidates take part, 2 to 50 (default: ${default})."`
 	conditions `embed:""`
 	Schedule   string `placeholder:"FILE" help:"Play the schedule of faults in this YAML file, not one fault."`
-	Events     bool   `help:"Print the events as JSON lines instead of a timeline."`
+	Events     bool   `help:"Print the events as JSON lines instead of a timeline, as they stand in events.jsonl."`
 }
 
 // Help is shown below the flags.
@@ -61,7 +59,7 @@ func (c *replayCommand) Run(ctx context.Context, s streams, code *int) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(ctx, interrupts()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	r := &replay{command: c, out: s.out, jobs: jobs}
@@ -124,7 +122,7 @@ func (r *replay) done(i int, run history.Run, err error) {
 		r.err = errors.Join(r.err, err)
 		return
 	case r.command.Events:
-		err = r.events(run)
+		err = report.EventLines(r.out, run)
 	default:
 		if i > 0 {
 			_, err = fmt.Fprintf(r.out, "\n\n")
@@ -133,19 +131,4 @@ func (r *replay) done(i int, run history.Run, err error) {
 	}
 	r.broken = r.broken || len(measure.Check(run)) > 0
 	r.err = errors.Join(r.err, err)
-}
-
-// events writes a run as JSON lines.
-func (r *replay) events(run history.Run) error {
-	e := json.NewEncoder(r.out)
-	for _, ev := range run.Events {
-		line := struct {
-			Seed uint64 `json:"seed"`
-			history.Event
-		}{run.Seed, ev}
-		if err := e.Encode(line); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"incumbent/compare/history"
+	"incumbent/compare/report"
 )
 
 func TestReplay(t *testing.T) {
@@ -61,6 +62,13 @@ func TestReplayEvents(t *testing.T) {
 	if faults != 1 {
 		t.Errorf("%d faults in\n%s", faults, stdout)
 	}
+	dir := t.TempDir()
+	if code, _, stderr := call(t.Context(), "compare", "-q", "--modes", "single", "--faults", "crash", "--seed", "3", "--runs", "1", "--out", dir); code != exitOK {
+		t.Fatalf("exit code %d, error %q", code, stderr)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, report.EventsFile)); err != nil || string(text) != stdout {
+		t.Errorf("error %v: compare writes other lines than replay", err)
+	}
 }
 
 func TestReplaySchedule(t *testing.T) {
@@ -68,7 +76,7 @@ func TestReplaySchedule(t *testing.T) {
 	if code != exitOK || stderr != "" {
 		t.Fatalf("exit code %d, error %q", code, stderr)
 	}
-	for _, want := range []string{"single, restart-during-pause, ", "steps: pause, restart-empty\n", "FAULT restart-empty"} {
+	for _, want := range []string{"single, restart-during-pause, ", "steps: pause, restart-empty", "FAULT restart-empty"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("output lacks %q:\n%s", want, stdout)
 		}

@@ -173,6 +173,17 @@ func TestG04_verbose(t *testing.T) {
 const logLine = "redis: 2026/01/02 03:04:05 pool.go:367: redis: connection pool: failed to dial after 5 attempts\n"
 
 // TestG06_log_lines: lines of logs change nothing, wherever they stand.
+// Conditions that are not as usual end with the file that has them: one that follows it
+// in the same stream has its own.
+func TestConditionsEndWithTheirFile(t *testing.T) {
+	const usual = "pkg: p\nlab: virtual\nttl: 2s\nBenchmarkA 1 1 x-sec\nPASS\n"
+	far := strings.Replace(usual, "ttl: 2s\n", "ttl: 2s\nrenew: 300ms\nlink: zone\nloss: 0.01\ndrift: 0.5\n", 1)
+	got := must(t, far+usual)
+	if len(got) != 2 || !strings.Contains(got[0], "renew=300ms link=zone loss=0.01 drift=0.5 ") || got[1] != must(t, usual)[0] {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestG06_log_lines(t *testing.T) {
 	want := must(t, plain)
 	for _, noise := range []string{

@@ -9,13 +9,15 @@ import (
 // Settings are the keys of the lines "key: value" that count. Any other such line is
 // taken for a log line: "redis: 2026/01/02 ... dial failed" is one of go-redis.
 func Settings() []string {
-	return []string{"goos", "goarch", "pkg", "cpu", "lab", "ttl", "candidates", "seed", "versions", "mode"}
+	return []string{"goos", "goarch", "pkg", "cpu", "lab", "ttl", "candidates", "renew", "link", "loss", "drift", "seed", "versions", "mode"}
 }
 
 var (
 	settings = Settings()
 	phrases  = []string{"cpu", "versions"} // whose values may have spaces
-	headers  = []string{"goos", "goarch", "pkg", "lab"}
+	// conditions are written where they are not as usual.
+	conditions = []string{"renew", "link", "loss", "drift"}
+	headers    = []string{"goos", "goarch", "pkg", "lab"}
 )
 
 // setting returns key and value of a line that is a setting.

@@ -225,6 +225,9 @@ func (s *source) setting(st *stream, key string, value []byte, indent int) {
 	switch key {
 	case "lab":
 		s.info.Harness = true
+		for _, usual := range conditions { // those of a file that came before
+			s.emit([]byte(usual), []byte(":"))
+		}
 	case "pkg":
 		s.pkg = string(value)
 	}

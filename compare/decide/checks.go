@@ -147,8 +147,8 @@ func (s *subject) commands() Check {
 	if rate == 0 {
 		return *unmeasured("the load of masters was not", "--faults "+calm)
 	}
-	return Check{State: met(rate <= s.slo.Commands.Max), Value: perSecond(rate), Found: fmt.Sprintf(
-		"%s commands a second of %s at a TTL of %s", perSecond(rate), plural(s.r.Plan.Candidates, "candidate"), duration(s.r.Plan.TTL))}
+	return Check{State: met(rate <= s.slo.Commands.Max), Value: PerSecond(rate), Found: fmt.Sprintf(
+		"%s commands a second of %s at a TTL of %s", PerSecond(rate), plural(s.r.Plan.Candidates, "candidate"), duration(s.r.Plan.TTL))}
 }
 
 // survive: one master is no majority of anything. Of several, one is lost for good in

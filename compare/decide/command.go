@@ -23,6 +23,10 @@ func (s *subject) confirm(ttl time.Duration, more bool) string {
 	return command(p, s.slo)
 }
 
+// Confirm is the command that holds the plan's modes and faults against the SLO once more,
+// with seeds that were not played yet.
+func Confirm(p compare.Plan, slo SLO) string { return command(p, slo) }
+
 // again is the command that plays a plan against the SLO with all faults, and with
 // quorums even where it has none.
 func again(p compare.Plan, slo SLO) string {
@@ -46,9 +50,9 @@ func command(p compare.Plan, slo SLO) string {
 			args = append(args, flag, value)
 		}
 	}
-	add("--faults", faults(p.Faults), len(p.Faults) > 0)
+	add("--faults", strings.Join(fault.Shorten(p.Faults), ","), len(p.Faults) > 0)
 	for _, s := range p.Schedules {
-		add("--schedule", s.Path, true)
+		add("--schedule", compare.ShellWord(s.Path), true)
 	}
 	add("--guards", strings.Join(p.Guards, ","), len(p.Guards) > 0)
 	add("--ttl", duration(p.TTL), true)
@@ -61,14 +65,4 @@ func command(p compare.Plan, slo SLO) string {
 	add("--runs", strconv.Itoa(max(p.Runs, leastRuns)), true)
 	add("--slo", "'"+slo.String()+"'", slo.Asks())
 	return strings.Join(args, " ")
-}
-
-// faults names a list as shortly as the flag allows.
-func faults(names []string) string {
-	for _, group := range []string{fault.Every, fault.Store, fault.Leader} {
-		if slices.Equal(names, fault.Group(group)) {
-			return group
-		}
-	}
-	return strings.Join(names, ",")
 }

@@ -24,7 +24,7 @@ func Decide(slo SLO, r *compare.Result) Decision {
 		for i := range d.Options {
 			d.Options[i].spoil(flaw)
 		}
-		d.Reason, d.Next = flaw, next
+		d.Flaw, d.Reason, d.Next = flaw, flaw, next
 	} else {
 		d.Choice = cheapest(d.Options)
 		d.Met = d.Choice != nil

@@ -146,7 +146,7 @@ func TestDecide(t *testing.T) {
 			"two led in 0 of 1500 runs; they do in at most 0.2 % of all (95 % upper bound)",
 			"took 0 of 200 acts of past leaders, one that does not 200",
 			"old-primary (two led in 225 of 300 runs, for up to 561ms)",
-			"on your word",
+			"on your word", "replica_acks for old-primary",
 		}},
 		{"fewer servers before fewer commands", "failover=3s", func(r *compare.Result) *compare.Result {
 			return change(r, "calm", func(c *measure.Cell) { c.Load.Leader = 1000 }, single)
@@ -174,7 +174,7 @@ func TestDecide(t *testing.T) {
 			"single fits=false ttl=850ms", "nobody leads for about 2.56s",
 		}},
 		{"room", "failover=10s", same, "single", decide.Here, []string{
-			"There is room: a TTL of 8.5s should do as well, with 0.706 commands a second in place of 3; that is worked out and not measured.",
+			"Deploy the TTL of 2s: it is what was measured. There is room: a TTL of 8.5s should do as well, with 0.706 commands a second in place of 3; that is worked out and not measured, so confirm it first.",
 			"single fits=true ttl=2s renew=666ms", "--ttl 8.5s",
 		}},
 		{"too short for any TTL", "failover=50ms", same, "", decide.Nowhere, []string{
@@ -233,6 +233,15 @@ func TestDecide(t *testing.T) {
 		{"nobody followed", "failover=10s", func(r *compare.Result) *compare.Result {
 			return change(r, "crash", func(c *measure.Cell) { c.Failover.N = 99 }, single)
 		}, "quorum3", decide.Here, []string{"nobody followed in 1 of 100 runs"}},
+		{"nobody followed a resignation", "handover=1s", func(r *compare.Result) *compare.Result {
+			return change(r, "resign", func(c *measure.Cell) { c.Failover.N = 99 }, single)
+		}, "quorum3", decide.Here, []string{"handover (at most 1s) rules out single (nobody followed in 1 of 100 runs)"}},
+		{"too few runs of one danger", "overlap=0,fence=yes", func(r *compare.Result) *compare.Result {
+			return change(r, "evict", func(c *measure.Cell) { c.Runs = 19 })
+		}, "", decide.Here, []string{"only 19 runs of a fault, too few to tell (add --runs 100)"}},
+		{"an overshoot grows with the TTL", "failover=10s", func(r *compare.Result) *compare.Result {
+			return change(r, "crash", func(c *measure.Cell) { c.Overshoot.Max = 400 })
+		}, "single", decide.Here, []string{"a TTL of 7.5s should do as well"}},
 		{"a quorum that stopped", "loss-of-master=survive", func(r *compare.Result) *compare.Result {
 			return change(r, "master-crash", func(c *measure.Cell) { c.Kept = 29 }, quorum3)
 		}, "quorum5", decide.Here, []string{"rules out single (one master) and quorum3 (99 of 100 runs)"}},

@@ -17,11 +17,15 @@ type Decision struct {
 	Choice *Option
 	// Options has one for each mode of the plan, in its order.
 	Options []Option
+	// Flaw says why the run is no basis for a decision: it ended early, a run could not be
+	// played, or a rule was broken. "" when it is one.
+	Flaw string
 	// Reason says in a few sentences why: what fits and what it costs, or what rules
 	// each mode out and what would help instead.
 	Reason string
 	// Next is the command to go on with: it measures what was worked out, or what was
-	// not measured. "" when there is nothing to measure.
+	// not measured. "" when there is nothing to measure; where Elsewhere is not Here, no
+	// comparison helps, and Elsewhere.Step says what does.
 	Next string
 	// Notes are what a reader must know beside the reason, a sentence or two each:
 	// what was not asked, and what no elector does.

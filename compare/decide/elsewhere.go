@@ -27,19 +27,15 @@ const (
 	ZooKeeper  = "ZooKeeper"
 	PostgreSQL = "PostgreSQL lease table, polled every 50 ms"
 	Kubernetes = "Kubernetes Lease loop (client-go, retry 100 ms, over memory)"
-	Redsync    = "redsync alone, 3 masters"
-	Raft       = "Raft in the service (hashicorp/raft)"
 )
 
-// Others are electors that are not Redis, or other ways to use Redis, for comparison.
+// Others are electors that need no Redis, for comparison.
 func Others() []Other {
 	return []Other{
 		{Etcd, "3.7.3", "347 / 450 / 459", "4.6 / 9.4 / 17", "185 (3 nodes)", "0"},
 		{ZooKeeper, "3.8.0, tick 200 ms", "97 / 179 / 204", "4.6 / 7.8 / 14", "389", "0"},
 		{PostgreSQL, "15.18", "34 / 48 / 54", "24 / 39 / 50", "412", ""},
 		{Kubernetes, "0.37.2", "-312 / 74 / 291", "83 / 176 / 202", "", ""},
-		{Redsync, "4.18.1", "66 / 190 / 225", "53 / 168 / 207", "248", "37.5"},
-		{Raft, "1.8.0", "970 / 1485 / 1810", "1.7 / 4.9 / 6.6", "", ""},
 	}
 }
 
@@ -96,6 +92,19 @@ func (e Elsewhere) text(slo SLO) string {
 			"forgets none and need not wait after a restart. Still compare tokens."
 	case Nowhere:
 		return nowhere(slo)
+	}
+	return ""
+}
+
+// Step says in a sentence what to do where no comparison helps; "" where one does.
+func (e Elsewhere) Step() string {
+	switch e {
+	case Resource:
+		return "compare tokens at the resource (docs/fencing.md), or make the work idempotent."
+	case Consensus:
+		return "look at etcd or ZooKeeper (docs/choosing.md, \"single, quorum or consensus\"), or relax a limit."
+	case Nowhere:
+		return "relax a limit (docs/choosing.md, \"Say what you need: the SLO\"), and compare again."
 	}
 	return ""
 }

@@ -52,7 +52,7 @@ var fields = []field{
 		func(s *SLO) *Limit[time.Duration] { return &s.Handover }),
 	span(Leaderless, "5s", "longest time without a leader after one master has restarted", 0,
 		func(s *SLO) *Limit[time.Duration] { return &s.Leaderless }),
-	span(Overlap, "0", "longest time for which two lead at once, by belief or by acts", 0,
+	span(Overlap, "0", "longest time two lead, under the faults leases and guards rule out", 0,
 		func(s *SLO) *Limit[time.Duration] { return &s.Overlap }),
 	choice(Fence, wordYes, wordNo, "whether the resource compares tokens (yes or no)", func(s *SLO) *Answer { return &s.Fence }),
 	{Servers, "<=", "3", "how many Redis servers there may be", true, readServers,

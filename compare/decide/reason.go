@@ -10,19 +10,22 @@ import (
 	"incumbent/compare/history"
 )
 
+// nothingDecided is what flaws begin with.
+const nothingDecided = "Nothing is decided: "
+
 // flawed says why nothing can be decided on a result, and which command to go on with;
 // "" when it can.
 func flawed(r *compare.Result) (flaw, next string) {
 	total := r.Plan.Runs * r.Plan.Cells()
 	switch {
 	case len(r.Broken) > 0:
-		return fmt.Sprintf("Nothing is decided: %s broken, the first with seed %d.", were(len(r.Broken), "rule"), r.Broken[0].Job.Seed),
+		return fmt.Sprintf(nothingDecided+"%s broken, the first with seed %d.", were(len(r.Broken), "rule"), r.Broken[0].Job.Seed),
 			r.Broken[0].Job.Command()
 	case len(r.Failed) > 0:
-		return fmt.Sprintf("Nothing is decided: %s not played, the first with seed %d.", were(len(r.Failed), "run"), r.Failed[0].Job.Seed),
+		return fmt.Sprintf(nothingDecided+"%s not played, the first with seed %d.", were(len(r.Failed), "run"), r.Failed[0].Job.Seed),
 			r.Failed[0].Job.Command()
 	case r.Interrupted || r.GaveUp || r.Runs < total:
-		return fmt.Sprintf("Nothing is decided: only %d of %s played.", r.Runs, were(total, "run")), ""
+		return fmt.Sprintf(nothingDecided+"only %d of %s played.", r.Runs, were(total, "run")), ""
 	}
 	return "", ""
 }
@@ -68,7 +71,8 @@ func (d *Decision) chosen() {
 		parts = append(parts, fmt.Sprintf("Of the others, %s.", misses(d.Options)))
 	}
 	if a := c.Advice; a != nil {
-		parts = append(parts, fmt.Sprintf("There is room: a TTL of %s should do as well%s; that is worked out and not measured.", duration(a.TTL), a.saves(c)))
+		parts = append(parts, fmt.Sprintf("Deploy the TTL of %s: it is what was measured. There is room: a TTL of %s should do as well%s; that is worked out and not measured, so confirm it first.",
+			duration(c.TTL), duration(a.TTL), a.saves(c)))
 		d.Next = a.Confirm
 	}
 	d.Reason = strings.Join(parts, " ")
@@ -79,7 +83,7 @@ func (a *Advice) saves(o *Option) string {
 	if a.Rate == 0 || o.Rate <= a.Rate {
 		return ""
 	}
-	return fmt.Sprintf(", with %s commands a second in place of %s", perSecond(a.Rate), perSecond(o.Rate))
+	return fmt.Sprintf(", with %s commands a second in place of %s", PerSecond(a.Rate), PerSecond(o.Rate))
 }
 
 // refused says what rules each mode out, and what would help.
@@ -145,7 +149,7 @@ func misses(options []Option) string {
 func (o *Option) cost() string {
 	text := plural(o.Servers, "server")
 	if o.Rate > 0 {
-		text += " and " + perSecond(o.Rate) + " commands a second"
+		text += " and " + PerSecond(o.Rate) + " commands a second"
 	}
 	return text
 }
@@ -198,5 +202,6 @@ func remaining(r *compare.Result) []string {
 	if len(parts) == 0 {
 		return nil
 	}
-	return []string{"Not counted as overlap, since no guard closes it and only a resource that compares tokens helps: " + list(parts) + "."}
+	return []string{"Not counted as overlap, since no guard closes it: " + list(parts) + ". Tokens at the resource help, and replica_acks for old-primary, " +
+		"where no replica is cut off with the old primary."}
 }

@@ -17,8 +17,9 @@ type SLO struct {
 	// master.
 	Leaderless Limit[time.Duration]
 	// Overlap is the longest time for which two may believe that they lead, or one
-	// of the past may still act, under all faults that leases and guards are for. 0
-	// asks for none in any run.
+	// of the past may still act, under the faults that leases and guards rule out. 0
+	// asks for none in any run. What no guard closes is not counted: a note says how
+	// long two led there.
 	Overlap Limit[time.Duration]
 	// Fence says whether the resource compares tokens. Where it does not, nothing
 	// stops what a leader does after a pause: no limit of Overlap can be kept.

@@ -24,8 +24,8 @@ func short(d time.Duration) string {
 	return duration(upTo(d, unit))
 }
 
-// perSecond writes a rate in about three digits.
-func perSecond(v float64) string {
+// PerSecond writes a rate, such as commands a second, in about three digits.
+func PerSecond(v float64) string {
 	if v >= 100 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}

@@ -15,7 +15,7 @@ func clockBack() Fault {
 	return Fault{
 		Name:  "clock-back",
 		About: "one master's clock jumps back, and the leader dies",
-		Store: true, Kills: 1,
+		Store: true, Kills: 1, SetsClock: true,
 		Strike: onStore(func(w StoreWorld) (func() error, error) {
 			t, err := aim(w)
 			if err != nil {

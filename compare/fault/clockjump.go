@@ -17,7 +17,7 @@ func clockJump() Fault {
 	return Fault{
 		Name:  "clock-jump",
 		About: "one master's clock jumps ahead by more than a TTL",
-		Store: true, Danger: Guarded,
+		Store: true, Danger: Guarded, SetsClock: true,
 		Strike: once(ahead),
 	}
 }

@@ -6,7 +6,7 @@ func clockJumpNew() Fault {
 	return Fault{
 		Name:  "clock-jump-new",
 		About: "as clock-jump, and all standbys are replaced right after it",
-		Store: true, Danger: Remaining,
+		Store: true, Danger: Remaining, SetsClock: true,
 		Strike: once(func(w StoreWorld, master int) error {
 			if err := ahead(w, master); err != nil {
 				return err

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -74,6 +75,8 @@ type Fault struct {
 	// Replaces is how often another server, or one that remembers nothing, comes in
 	// place of a master.
 	Replaces int
+	// SetsClock says that it sets a master's clock.
+	SetsClock bool
 }
 
 // Danger says when a fault can make two candidates believe at once that they lead.
@@ -146,6 +149,17 @@ func Expand(list []string) []string {
 		out = append(out, name)
 	}
 	return out
+}
+
+// Shorten is what Expand makes these names of: a group, if they are all of one, else
+// the names.
+func Shorten(names []string) []string {
+	for _, group := range []string{Every, Store, Leader} {
+		if slices.Equal(names, Group(group)) {
+			return []string{group}
+		}
+	}
+	return names
 }
 
 // ByName finds a fault. The error lists those that exist.

@@ -105,6 +105,11 @@ func TestGroups(t *testing.T) {
 	if got := fault.Expand([]string{"del", "leader", "flood"}); !slices.Equal(got, want) {
 		t.Errorf("expanded to %v, want %v", got, want)
 	}
+	for short, names := range map[string][]string{"all": fault.Names(), "store": store, "leader": leader, "del,crash": {"del", "crash"}} {
+		if got := strings.Join(fault.Shorten(names), ","); got != short {
+			t.Errorf("%v is shortened to %q, want %q", names, got, short)
+		}
+	}
 }
 
 func TestStrikeFails(t *testing.T) {

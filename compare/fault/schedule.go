@@ -157,6 +157,8 @@ func worst(steps []Step) (all Fault) {
 		all.Stalls = all.Stalls || f.Stalls
 		all.Kills += f.Kills
 		all.Loses += f.Loses
+		all.Replaces += f.Replaces
+		all.SetsClock = all.SetsClock || f.SetsClock
 	}
 	return all
 }

@@ -73,6 +73,8 @@ func TestSchedule(t *testing.T) {
 		{"healed while another one prepares", stage{store: store{masters: 3, random: []float64{0, 0, 0, 0.9}}},
 			[]fault.Step{{Fault: "pause", For: 0.5}, {After: 0.2, Fault: "failover"}},
 			"0.00 begin pause; 0.00 struck a; 0.20 begin failover; 0.50 healed pause; 0.50 thaw a; 0.80 struck 2"},
+		{"the later one is healed first", stage{}, []fault.Step{{Fault: "pause", For: 3}, {After: 0.5, Fault: "pause", For: 1}},
+			"0.00 begin pause; 0.00 struck a; 0.50 begin pause; 0.50 struck a; 1.50 healed pause; 1.50 thaw a; 3.00 healed pause; 3.00 thaw a"},
 		{"its own length", stage{}, []fault.Step{{Fault: "pause"}}, "0.00 begin pause; 0.00 struck a; 1.25 healed pause; 1.25 thaw a"},
 		{"a step waits for a leader", stage{from: time.Second, until: 3 * time.Second}, []fault.Step{{After: 1, Fault: "crash"}},
 			"3.00 begin crash; 3.00 kill a; 3.00 struck a"},
@@ -120,6 +122,7 @@ func TestWorst(t *testing.T) {
 	}{
 		{"resign", fault.Harmless, false, 0, 0, 0},
 		{"crash crash pause", fault.Harmless, true, 0, 2, 0},
+		{"pause-write crash", fault.Harmless, true, 0, 1, 0},
 		{"del master-crash", fault.Guarded, false, 0, 0, 1},
 		{"old-primary del failover-acks", fault.Remaining, false, 1, 0, 0},
 		{"unheard-of", fault.Harmless, false, 0, 0, 0},

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -24,7 +26,12 @@ const (
 // ReadSchedule reads a schedule from a YAML file. The error is a *FieldError where the
 // file can be read.
 func ReadSchedule(path string) (Schedule, error) {
-	text, err := os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return Schedule{}, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return Schedule{}, err
 	}
@@ -34,14 +41,11 @@ func ReadSchedule(path string) (Schedule, error) {
 // ParseSchedule reads a schedule from YAML. path is for errors and for commands. The
 // error is a *FieldError with the line, where the line is known.
 func ParseSchedule(path string, text []byte) (Schedule, error) {
-	s := Schedule{Path: path}
-	root, err := parse(text)
-	if err == nil {
-		err = yaml.NodeToValue(root, &s, yaml.Strict())
-	}
+	root, s, err := decode(text)
 	if err != nil {
 		return Schedule{}, located(path, err)
 	}
+	s.Path = path
 	err = s.Validate()
 	var field *FieldError
 	if errors.As(err, &field) {
@@ -51,11 +55,25 @@ func ParseSchedule(path string, text []byte) (Schedule, error) {
 	return s, err
 }
 
+// decode parses and decodes. There are files on which the parser panics, such as a
+// tagged !!set: those are no valid YAML here.
+func decode(text []byte) (root ast.Node, s Schedule, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("the file cannot be read as YAML: %v", v)
+		}
+	}()
+	if root, err = parse(text); err == nil {
+		err = yaml.NodeToValue(root, &s, yaml.Strict())
+	}
+	return root, s, err
+}
+
 // parse returns the content of the only document.
 func parse(text []byte) (ast.Node, error) {
 	switch {
 	case len(text) > maxFile:
-		return nil, fmt.Errorf("the file has %d bytes: at most %d", len(text), maxFile)
+		return nil, fmt.Errorf("the file has more than %d bytes", maxFile)
 	case !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0:
 		return nil, errors.New("the file must be UTF-8 text")
 	case bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxBrackets:
@@ -93,6 +111,10 @@ func located(path string, err error) error {
 		return out
 	}
 	out.Rule = strings.ReplaceAll(e.GetMessage(), "\n", " ")
+	var kind *yaml.TypeError
+	if errors.As(err, &kind) {
+		out.Rule = mistyped(kind)
+	}
 	if t := e.GetToken(); t != nil && t.Position != nil {
 		out.Line = t.Position.Line
 	}
@@ -101,6 +123,21 @@ func located(path string, err error) error {
 		out.Rule += ": the keys are name and steps, those of a step fault, after and for"
 	}
 	return out
+}
+
+// mistyped is what should stand where something of another type does.
+func mistyped(e *yaml.TypeError) string {
+	found := ""
+	if e.Token != nil {
+		found = fmt.Sprintf("%q: ", e.Token.Value)
+	}
+	switch e.DstType.Kind() {
+	case reflect.Float64:
+		return found + "must be a number, of TTLs and without a unit"
+	case reflect.String:
+		return found + "must be a name"
+	}
+	return found + "must be a mapping with the keys name and steps, or a list of steps"
 }
 
 // lineOf is the line of a field such as steps[2].fault, or of what it would be in.

@@ -51,13 +51,16 @@ func TestParseScheduleErrors(t *testing.T) {
 		step("{fault: del, after: -1}"):     "f.yaml:4: steps[1].after: -1: must be a number of TTLs",
 		step("{fault: del, after: .inf}"):   "f.yaml:4: steps[1].after: +Inf: must be",
 		step("{fault: pause, for: .nan}"):   "f.yaml:4: steps[1].for: NaN: must be",
-		step("{fault: pause, for: soon}"):   "f.yaml:4: ",
+		step("{fault: pause, for: soon}"):   `f.yaml:4: "soon": must be a number, of TTLs and without a unit`,
+		step("{fault: pause, for: 2s}"):     `f.yaml:4: "2s": must be a number`,
+		step("{fault: [a]}"):                "f.yaml:4: ",
+		"name: x\nsteps: !!set {x}\n":       "f.yaml: the file cannot be read as YAML", // the parser panics
 		step("{fault: crash, for: 2}"):      "f.yaml:4: steps[1].for: 2: crash is over at once",
 		step("{fault: pause, for: 201}"):    "f.yaml:3: steps: 201 TTLs in all: must be at most 200",
 		step("{fault: pause, until: 3}"):    `f.yaml:4: unknown field "until"`,
 		step(strings.Repeat("[", 1100)):     "f.yaml: the file has more than 1000 opening brackets",
 		"# " + strings.Repeat("x", 5000):    "f.yaml: the file has a line of more than 4096",
-		strings.Repeat("# comment\n", 7000): "f.yaml: the file has 70000 bytes",
+		strings.Repeat("# comment\n", 7000): "f.yaml: the file has more than 65536 bytes",
 	} {
 		_, err := fault.ParseSchedule("f.yaml", []byte(text))
 		var field *fault.FieldError
@@ -77,6 +80,12 @@ func TestReadSchedule(t *testing.T) {
 	}
 	if s, err := fault.ReadSchedule(path); err != nil || s.Path != path {
 		t.Errorf("read %+v, %v", s, err)
+	}
+	if err := os.WriteFile(path, make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fault.ReadSchedule(path); err == nil || !strings.Contains(err.Error(), "more than 65536 bytes") {
+		t.Errorf("error is %v", err)
 	}
 }
 
@@ -99,6 +108,7 @@ func FuzzParseSchedule(f *testing.F) {
 	f.Add([]byte("name: x\nsteps:\n- fault: del\n  after: 1e3\n"))
 	f.Add([]byte("{name: &a x, steps: [*a]}"))
 	f.Add([]byte("a: b\n---\n"))
+	f.Add([]byte("name: x\nsteps: !!set {x}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := fault.ParseSchedule("f", text)
 		var field *fault.FieldError

@@ -36,6 +36,15 @@ const (
 	// LeaderInTheEnd: when all that struck is over, and guards have had their time,
 	// some candidate's term is valid, where that is promised.
 	LeaderInTheEnd = "somebody leads in the end"
+	// DeadlineFromSent: a deadline is a TTL from before the request, less what is given
+	// up against clocks of different speed, where times are exact.
+	DeadlineFromSent = "the deadline counts from before the request"
+	// RenewalSentLate: no renewal counts that was sent after another candidate's later
+	// term began, where that is promised.
+	RenewalSentLate = "no renewal counts that was sent after a later term began"
+	// StepDownKept: the work is told StepDown before the term's deadline, where times
+	// are exact and nobody is stopped.
+	StepDownKept = "the work is told StepDown before the end"
 )
 
 // A Violation is a rule that a history broke.
@@ -59,7 +68,7 @@ func (v Violation) String() string {
 func Check(run history.Run) []Violation {
 	events := sorted(run)
 	terms := termsOf(events, run.Length)
-	c := &checker{promise: Promises(run), terms: terms, live: map[string]*live{}, fence: fence{terms: terms}}
+	c := &checker{promise: Promises(run), ttl: run.TTL, terms: terms, live: map[string]*live{}, fence: fence{terms: terms}}
 	c.tokens()
 	if c.promise.Belief {
 		c.beliefs()
@@ -81,6 +90,7 @@ func byTime(a, b Violation) int {
 
 type checker struct {
 	promise Promise
+	ttl     time.Duration
 	terms   []span
 	live    map[string]*live // each actor's latest term
 	fence   fence
@@ -91,6 +101,7 @@ type checker struct {
 type live struct {
 	token          uint64
 	deadline       time.Duration
+	told           time.Duration // when the work was told to stop, if it was
 	stopped, ended bool
 }
 
@@ -107,7 +118,7 @@ func (c *checker) tokens() {
 			c.add(TokenShared, t.start, t.actor, "a term with token 0")
 		case slices.ContainsFunc(c.terms[:i], func(e span) bool { return e.token == t.token }):
 			c.add(TokenShared, t.start, t.actor, "token %d belongs to an earlier term already", t.token)
-		case t.token < top.token:
+		case t.token < top.token && c.promise.Tokens:
 			c.add(TokenOrder, t.start, t.actor, "token %d after %d of %s", t.token, top.token, top.actor)
 		}
 		if t.token > top.token {
@@ -151,6 +162,7 @@ func (c *checker) event(ev history.Event) {
 			c.add(EventOrder, ev.At, ev.Actor, "term %d starts before term %d has ended", ev.Token, t.token)
 		}
 		c.live[ev.Actor] = &live{token: ev.Token, deadline: ev.Deadline}
+		c.fromSent(ev)
 	case history.Renewed, history.TermStopping, history.TermEnded, history.Checked:
 		c.during(t, ev)
 	case history.Acted:
@@ -175,12 +187,13 @@ func (c *checker) during(t *live, ev history.Event) {
 		if t.stopped || t.ended {
 			c.add(EventOrder, ev.At, ev.Actor, "term %d stops again, or after its end", ev.Token)
 		}
-		t.stopped = true
+		t.stopped, t.told = true, ev.At
 	case history.TermEnded:
 		if t.ended {
 			c.add(EventOrder, ev.At, ev.Actor, "term %d ends again", ev.Token)
 		}
 		t.ended = true
+		c.stepDown(t, ev)
 	case history.Checked:
 		if t.ended || ev.At >= t.deadline && t.deadline > 0 {
 			c.add(ActWithoutTerm, ev.At, ev.Actor, "Valid was true for term %d after its end", ev.Token)
@@ -201,6 +214,8 @@ func (c *checker) renewed(t *live, ev history.Event) {
 			ev.Token, ev.At-later.start, later.token, later.actor)
 	}
 	t.deadline = max(t.deadline, ev.Deadline)
+	c.fromSent(ev)
+	c.sentLate(ev)
 }
 
 // acted checks an act that reached the resource.

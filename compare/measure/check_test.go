@@ -105,6 +105,30 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
+// TestTokensPromised: they are made of a record and a clock, and may go back where both
+// are lost.
+func TestTokensPromised(t *testing.T) {
+	for _, tt := range []struct {
+		steps []string
+		want  bool
+	}{
+		{[]string{"clock-back", "crash"}, true},
+		{[]string{"restart-old", "failover-twice"}, true},
+		{[]string{"clock-back", "failover"}, false},
+		{[]string{"flushall", "pause", "clock-jump"}, false},
+		{nil, true},
+	} {
+		run := history.Run{Fault: "random", Guards: "on", Lab: history.Virtual, Masters: 1, Steps: tt.steps, Events: []history.Event{
+			{At: 1, Actor: "a", Kind: history.TermStarted, Token: 9}, {At: 2, Actor: "a", N: 1, Kind: history.TermEnded, Token: 9},
+			{At: 3, Actor: "b", Kind: history.TermStarted, Token: 5},
+		}}
+		broken := slices.ContainsFunc(measure.Check(run), func(v measure.Violation) bool { return v.Rule == measure.TokenOrder })
+		if promised := measure.Promises(run).Tokens; promised != tt.want || broken != tt.want {
+			t.Errorf("%v: promised is %v, broken %v, want %v", tt.steps, promised, broken, tt.want)
+		}
+	}
+}
+
 // TestPromises: what is a broken rule in one kind of run is what another one measures.
 func TestPromises(t *testing.T) {
 	split := []history.Event{

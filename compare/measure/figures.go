@@ -154,23 +154,18 @@ func beliefOverlap(terms []span) (longest time.Duration) {
 
 // acts measures what reached the resource.
 func (f *Figures) acts(events []history.Event, terms []span) {
-	guard := fence{terms: terms}
 	for _, ev := range events {
-		if ev.Kind != history.Acted {
-			continue
+		if ev.Kind == history.Acted {
+			f.Acts++
 		}
-		f.Acts++
-		late := guard.failed(ev)
-		first, stale := successor(terms, ev)
-		if !stale {
-			continue
-		}
-		f.ActOverlap = max(f.ActOverlap, ev.At-first.start)
+	}
+	for _, late := range lateActs(events, terms) {
+		f.ActOverlap = max(f.ActOverlap, late.At-late.Began)
 		f.StaleAttempted++
-		if ev.Unfenced {
+		if late.Unfenced {
 			f.StaleAcceptedUnfenced++
 		}
-		if late {
+		if late.Taken {
 			f.StaleAcceptedFenced++
 		}
 	}

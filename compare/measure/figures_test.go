@@ -128,6 +128,12 @@ var figureTests = []figureTest{
 		},
 	},
 	{
+		"of several overlaps the longest counts, not their sum; and two terms that begin together make no act stale",
+		run(9000, started(0, "a", 1, 2000), struck(100, "a", 1900), started(1900, "b", 2, 4000), ended(2000, "a", 1),
+			started(3700, "c", 3, 3750), started(3700, "d", 4, 9500), acted(3740, "c", 3, true), ended(3750, "c", 3), ended(4000, "b", 2)),
+		measure.Figures{FailedOver: true, Failover: 1800 * msec, Overshoot: -100 * msec, BeliefOverlap: 300 * msec, Acts: 1},
+	},
+	{
 		"one candidate's own terms are no belief overlap, and the window is from the first later term",
 		run(4000, started(0, "a", 1, 2000), ended(1000, "a", 1), started(900, "a", 2, 2000), started(950, "a", 3, 5000),
 			acted(1000, "a", 1, false)),

@@ -12,8 +12,20 @@ type Promise struct {
 	Belief bool
 	// Acts: no act of an earlier leader arrives after a later term began.
 	Acts bool
+	// Tokens: each is larger than those of all earlier terms. They are made of a
+	// record and a server's time (invariant 8): when both are lost, since a server's
+	// clock was set and another one takes its place, or forgets, a token may be
+	// smaller than one that its candidate never heard of. A fence then refuses the
+	// new leader, who learns of the larger one by that.
+	Tokens bool
 	// Lead: somebody leads in the end.
 	Lead bool
+	// Deadlines: all deadlines count from before the request.
+	Deadlines bool
+	// Renewals: no renewal counts that was sent after a later term began.
+	Renewals bool
+	// StepDown: the work is told in time.
+	StepDown bool
 }
 
 // Promises says what is promised in a run of that fault, guards and lab, and with so
@@ -21,7 +33,14 @@ type Promise struct {
 // steps it is what the worst of them leaves. A fault that package fault does not know
 // is taken for one that leases see to. Real processes may be stopped between a check
 // and an act at any time, and their lab ends a run without waiting for anybody, so
-// that acts, and a leader in the end, are promised in the virtual lab only.
+// that acts, and a leader in the end, are promised in the virtual lab only. So is what
+// depends on instants, which are exact there, and on electors that have their default
+// StepDown.
+//
+// Where guards are off two may lead, but a renewal of the former leader does not count
+// all the same: a single fault leaves no majority to both. Where there are two primaries
+// in one place it may, and where several faults strike, one may bring back what another
+// took.
 func Promises(run history.Run) Promise {
 	f := faultOf(run)
 	belief := f.Danger == fault.Harmless || f.Danger == fault.Guarded && run.Guards != history.GuardsOff
@@ -29,7 +48,12 @@ func Promises(run history.Run) Promise {
 	return Promise{
 		Belief: belief,
 		Acts:   belief && !f.Stalls && virtual,
+		Tokens: !f.SetsClock || f.Replaces == 0,
 		Lead:   virtual && canLead(run, f),
+
+		Deadlines: virtual && run.TTL > 0,
+		Renewals:  virtual && run.TTL > 0 && (belief || f.Danger == fault.Guarded && len(run.Steps) == 0),
+		StepDown:  virtual && run.TTL > 0 && !f.Stalls,
 	}
 }
 

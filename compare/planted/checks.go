@@ -6,15 +6,14 @@ import (
 	"slices"
 	"time"
 
-	"incumbent/compare/fault"
 	"incumbent/compare/history"
 	"incumbent/compare/measure"
-	"incumbent/internal/simnet"
 )
 
-// check looks at one run. Beside those of package measure there are some here that
-// hold in the runs of this package: its candidates renew and step down as they do by
-// default, and computing takes them no time.
+// check looks at one run. Beside the rules of package measure there are some here that
+// hold under certain faults, where the network is near: they say how soon something
+// happens. With other parameters than those of this package's runs it may take longer, so
+// they are no rules.
 type check struct {
 	name string
 	// find says what is wrong; nil where it is the name of a rule of measure.
@@ -36,10 +35,10 @@ var checks = []check{
 	{name: measure.EventOrder},
 	{name: measure.ActWithoutTerm},
 	{name: measure.LeaderInTheEnd},
+	{name: measure.DeadlineFromSent},
+	{name: measure.RenewalSentLate},
+	{name: measure.StepDownKept},
 	{name: played},
-	{"the deadline counts from before the request", deadlines},
-	{"no renewal counts that was sent after a later term began", renewals},
-	{"the work is told StepDown before the end", stepDowns},
 	{"a lease that is lost ends the term at once", atOnce},
 	{"a resignation hands over at once", handOver},
 	{"the term after a resignation is another's", courtesy},
@@ -79,30 +78,25 @@ func judge(run history.Run, err error) (found []finding) {
 	return found
 }
 
-// term is one as its events tell it.
+// term is from when until when an actor had one.
 type term struct {
-	history.Event               // its start
-	deadline      time.Duration // the latest one
-	stop, end     history.Event
+	actor      string
+	start, end time.Duration
 }
 
-// termsOf lists terms by their start, in the order of events.
-func termsOf(run history.Run) []*term {
-	var list []*term
-	live := map[string]*term{}
+// termsOf lists terms by their start. One without an end lasts as long as the run.
+func termsOf(run history.Run) []term {
+	var list []term
+	latest := map[string]int{} // by actor
 	for _, ev := range run.Events {
-		t := live[ev.Actor]
-		switch {
-		case ev.Kind == history.TermStarted:
-			t = &term{Event: ev, deadline: ev.Deadline}
-			live[ev.Actor], list = t, append(list, t)
-		case t == nil || t.Token != ev.Token:
-		case ev.Kind == history.Renewed:
-			t.deadline = max(t.deadline, ev.Deadline)
-		case ev.Kind == history.TermStopping:
-			t.stop = ev
-		case ev.Kind == history.TermEnded:
-			t.end = ev
+		switch ev.Kind {
+		case history.TermStarted:
+			latest[ev.Actor] = len(list)
+			list = append(list, term{ev.Actor, ev.At, run.Length})
+		case history.TermEnded:
+			if i, ok := latest[ev.Actor]; ok {
+				list[i].end = ev.At
+			}
 		}
 	}
 	return list
@@ -123,76 +117,15 @@ func near(run history.Run) bool { return (run.Link == "" || run.Link == "lan") &
 // is reports whether the run's fault is one of these.
 func is(run history.Run, names ...string) bool { return slices.Contains(names, run.Fault) }
 
-// given is what a deadline gives up against clocks of different speed.
-func given(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }
-
-// deadlines: no network is quicker than the lab's, so a deadline that counts from
-// before the request is nearer than one from the answer.
-func deadlines(run history.Run) (found []string) {
-	for _, ev := range run.Events {
-		if ev.Kind != history.TermStarted && ev.Kind != history.Renewed {
-			continue
-		}
-		latest := ev.At - 2*simnet.LAN.Min + run.TTL - given(run.TTL)
-		if ev.Deadline > latest {
-			found = append(found, fmt.Sprintf("%s at %s: %s until %s, and must end by %s", ev.Actor, ev.At, ev.Kind, ev.Deadline, latest))
-		}
-	}
-	return found
-}
-
-// renewals: whatever the guards are, the masters that one leader lost are those that
-// the next one has; but where there are two primaries in one place.
-func renewals(run history.Run) (found []string) {
-	if f, err := fault.ByName(run.Fault); err != nil || f.Danger == fault.Remaining {
-		return nil
-	}
-	terms := termsOf(run)
-	for _, ev := range run.Events {
-		if ev.Kind != history.Renewed {
-			continue
-		}
-		sent := ev.Deadline - run.TTL + given(run.TTL)
-		own := slices.IndexFunc(terms, func(t *term) bool { return t.Actor == ev.Actor && t.Token == ev.Token })
-		for _, later := range terms[own+1:] {
-			if own >= 0 && later.Actor != ev.Actor && sent > later.At {
-				found = append(found, fmt.Sprintf("%s at %s: renewal of term %d, sent %s after term %d of %s began",
-					ev.Actor, ev.At, ev.Token, sent-later.At, later.Token, later.Actor))
-				break
-			}
-		}
-	}
-	return found
-}
-
-// stepDowns: a term that ends by its deadline was stopping before. A candidate that
-// was frozen meanwhile finds both out at once.
-func stepDowns(run history.Run) (found []string) {
-	if f, err := fault.ByName(run.Fault); err != nil || f.Stalls {
-		return nil
-	}
-	for _, t := range termsOf(run) {
-		lapsed := t.end.Kind != "" && t.end.At >= t.deadline
-		if notice := t.deadline - t.stop.At; lapsed && t.stop.Kind != "" && notice < run.TTL/10-time.Millisecond {
-			found = append(found, fmt.Sprintf("%s: the work of term %d was told %s before its end", t.Actor, t.Token, notice))
-		}
-	}
-	return found
-}
-
 // atOnce: with one master there is no doubt, and the next renewal tells.
 func atOnce(run history.Run) (found []string) {
 	ev, ok := struck(run)
-	if !ok || run.Mode != "single" || !is(run, "del", "evict", "flushall", "restart-empty", "clock-jump") {
+	if !ok || !near(run) || run.Mode != "single" || !is(run, "del", "evict", "flushall", "restart-empty", "clock-jump") {
 		return nil
 	}
 	for _, t := range termsOf(run) {
-		end := t.end.At
-		if t.end.Kind == "" {
-			end = run.Length
-		}
-		if t.At < ev.At && end > ev.At+run.TTL/2 {
-			found = append(found, fmt.Sprintf("%s: term %d still stood %s after its lease was lost", t.Actor, t.Token, end-ev.At))
+		if t.start < ev.At && t.end > ev.At+run.TTL/2 {
+			found = append(found, fmt.Sprintf("%s: its term still stood %s after its lease was lost", t.actor, t.end-ev.At))
 		}
 	}
 	return found
@@ -215,9 +148,11 @@ func courtesy(run history.Run) []string {
 		return nil
 	}
 	for _, t := range termsOf(run) {
-		if t.At > ev.At && t.Actor == ev.Actor {
-			return []string{fmt.Sprintf("%s resigned, and leads again from %s on", t.Actor, t.At)}
-		} else if t.At > ev.At {
+		switch {
+		case t.start <= ev.At:
+		case t.actor == ev.Actor:
+			return []string{fmt.Sprintf("%s resigned, and leads again from %s on", t.actor, t.start)}
+		default:
 			return nil
 		}
 	}

@@ -43,6 +43,20 @@ var built = sync.OnceValues(func() (*program, error) {
 
 var buildDir string
 
+// prepared are all bugs, and the program that has them.
+func prepared(t *testing.T) ([]bug, *program) {
+	t.Helper()
+	list, err := bugs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list, p
+}
+
 // root is the module's.
 func root() string {
 	dir, err := filepath.Abs("../..")
@@ -109,14 +123,7 @@ type row struct {
 
 // TestBugsAreFound switches on one bug after the other. With -v it prints a table.
 func TestBugsAreFound(t *testing.T) {
-	list, err := bugs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list, p := prepared(t)
 	var mu sync.Mutex
 	var rows []row
 	t.Run("each", func(t *testing.T) {
@@ -148,14 +155,7 @@ func TestBugsAreFound(t *testing.T) {
 
 // TestUnitTestsPass runs the unit tests that find bugs without any.
 func TestUnitTestsPass(t *testing.T) {
-	list, err := bugs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list, p := prepared(t)
 	all := map[string][]string{}
 	for _, b := range list {
 		for _, u := range b.tests {
@@ -172,14 +172,7 @@ func TestUnitTestsPass(t *testing.T) {
 // TestShippedCode plays all faults, and whatever bugs are looked for in, with no bug
 // on: no check finds anything, and every rare branch is reached.
 func TestShippedCode(t *testing.T) {
-	list, err := bugs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	list, p := prepared(t)
 	var mu sync.Mutex
 	where := map[string][]string{} // faults by branch
 	t.Run("each", func(t *testing.T) {
@@ -274,10 +267,7 @@ func TestHunt(t *testing.T) {
 	if *hunt == "" {
 		t.Skip("this is a tool: -hunt NAME,NAME")
 	}
-	p, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, p := prepared(t)
 	var specs []virtual.Spec
 	for _, list := range control(nil, *seeds) {
 		specs = append(specs, list...)

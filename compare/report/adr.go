@@ -44,6 +44,7 @@ type adr struct {
 	Outcome      []string
 	Open         bool
 	Consequences []argument
+	Command      string
 	Confirm      []confirmation
 	Options      []adrOption
 	Notes        []string
@@ -74,7 +75,7 @@ func newADR(rep Report, date time.Time) adr {
 	r := rep.Result
 	a := adr{
 		Generator: generatedComment, Date: date.Format(time.DateOnly), Caption: caption(r), Alarms: alarms(r),
-		Title: "Elect a leader with Redis: in which mode?", Confirm: confirmations(rep), Facts: facts(rep),
+		Title: "Elect a leader with Redis: in which mode?", Command: rep.Command, Confirm: confirmations(rep), Facts: facts(rep),
 	}
 	for _, m := range r.Plan.Modes {
 		a.Modes = append(a.Modes, m.String())
@@ -106,6 +107,9 @@ func (a *adr) outcome(d *decide.Decision) {
 	default:
 		a.Open = true
 		a.Outcome = []string{"Nothing is chosen: no mode that was played keeps to all drivers.", d.Reason}
+		if d.Undecided() {
+			a.Outcome[0] = "Nothing is chosen: it was not measured enough to tell."
+		}
 		if len(a.Alarms) > 0 {
 			a.Outcome[0] = "Nothing is chosen: this run is no basis for a decision."
 		}
@@ -144,21 +148,22 @@ func verdictOn(o decide.Option, key string) string {
 	return ""
 }
 
-// confirmations are commands that test the record.
+// confirmations are commands that test the record, with seeds that it does not rest on.
 func confirmations(rep Report) []confirmation {
+	r, d := rep.Result, rep.Decision
+	switch {
+	case d == nil && len(r.Broken)+len(r.Failed) > 0:
+		return []confirmation{{"Look into what went wrong:", rep.Next}}
+	case d == nil:
+		return []confirmation{{"Play it with seeds that were not played yet:", decide.Confirm(r.Plan, decide.SLO{})}}
+	}
 	var list []confirmation
-	if rep.Command != "" {
-		about := "Play the same again; the same seeds give the same histories:"
-		if rep.Decision != nil {
-			about = "Play the same again; the same seeds give the same histories, and it exits with 3 when no mode keeps to the drivers:"
-		}
-		list = append(list, confirmation{about, rep.Command})
+	if d.Met {
+		list = append(list, confirmation{"Hold it against the drivers again, with seeds that were not played yet; it exits with 0 when a mode keeps to them:",
+			decide.Confirm(r.Plan, d.SLO)})
 	}
-	if d := rep.Decision; d != nil && d.Next != "" {
+	if d.Next != "" {
 		list = append(list, confirmation{"Measure what was worked out, or what is missing:", d.Next})
-	}
-	if rep.Next != "" && (rep.Decision == nil || rep.Next != rep.Decision.Next) {
-		list = append(list, confirmation{"Go on with:", rep.Next})
 	}
 	return list
 }

@@ -5,6 +5,7 @@ import (
 
 	"incumbent/compare"
 	"incumbent/compare/decide"
+	"incumbent/compare/fault"
 	"incumbent/compare/measure"
 )
 
@@ -26,6 +27,7 @@ func modeOption(r *compare.Result, m compare.Mode) adrOption {
 	add(afterRestart(cells))
 	add(withoutMaster(m, cells))
 	add(twoLeaders(cells))
+	add(beyondGuards(r.Plan, cells))
 	add(pauses(cells))
 	return o
 }
@@ -37,7 +39,7 @@ func modeCost(r *compare.Result, m compare.Mode, cells []measure.Cell) (argument
 		if c.Load != nil {
 			all := c.Load.Leader + float64(r.Plan.Candidates-1)*c.Load.Standby
 			text += fmt.Sprintf(" and %s commands a second of %s while nothing is wrong, at a TTL of %s",
-				perSecond(all), times(r.Plan.Candidates, "candidate"), duration(r.Plan.TTL))
+				decide.PerSecond(all), times(r.Plan.Candidates, "candidate"), duration(r.Plan.TTL))
 			break
 		}
 	}
@@ -61,7 +63,8 @@ func afterResign(cells []measure.Cell) (argument, bool) {
 	if !ok || c.Failover.N == 0 {
 		return argument{}, false
 	}
-	return good("a leader that resigns is followed within %s (p99 of %s)", millis(c.Failover.P99), times(c.Failover.N, "run")), true
+	return good("a leader that resigns was followed within %s in half of %s, and within %s in the slowest",
+		millis(c.Failover.P50), times(c.Failover.N, "run"), millis(c.Failover.Max)), true
 }
 
 func afterRestart(cells []measure.Cell) (argument, bool) {
@@ -69,8 +72,8 @@ func afterRestart(cells []measure.Cell) (argument, bool) {
 	if !ok {
 		return argument{}, false
 	}
-	return bad("nobody led for %s in half of %s in which one master restarted without its data, and for %s in the worst (guards %s)",
-		millis(c.Leaderless.P50), times(c.Runs, "run"), millis(c.Leaderless.Max), c.Guards), true
+	return bad("half of %s of one master without its data cost %s or less without a leader, the worst %s (guards %s)",
+		times(c.Runs, "restart"), millis(c.Leaderless.P50), millis(c.Leaderless.Max), c.Guards), true
 }
 
 // withoutMaster says what the loss of a master does.
@@ -96,7 +99,7 @@ func twoLeaders(cells []measure.Cell) (argument, bool) {
 	if on == 0 {
 		return argument{}, false
 	}
-	text := "where leases and guards rule it out two led at once in " + some(with, on)
+	text := "where leases and guards rule it out two believed to lead at once in " + some(with, on)
 	if off > 0 {
 		text += "; with guards off in " + some(offWith, off)
 	}
@@ -107,6 +110,26 @@ func twoLeaders(cells []measure.Cell) (argument, bool) {
 		return bad("%s, for up to %s (%s)", text, millis(worst.BeliefWindow.Max), worst.Fault), true
 	}
 	return good("%s", text), true
+}
+
+// beyondGuards says what guards do not keep from happening, fault by fault.
+func beyondGuards(p compare.Plan, cells []measure.Cell) (argument, bool) {
+	var parts []string
+	acks := ""
+	for _, c := range cells {
+		switch {
+		case !guarded(c):
+		case c.Fault == acksFault:
+			acks = fmt.Sprintf(" (with it, acts overlapped in %d of %s)", c.ActWindow.N, times(c.Runs, "run"))
+		case known(p, c.Fault).Danger == fault.Remaining && c.ActWindow.N > 0:
+			parts = append(parts, fmt.Sprintf("%s (in %s of %s, for up to %s)", c.Fault, grouped(c.ActWindow.N), times(c.Runs, "run"), millis(c.ActWindow.Max)))
+		}
+	}
+	if len(parts) == 0 {
+		return argument{}, false
+	}
+	return bad("acts of two leaders overlapped, with guards on, under faults that no guard closes: %s. Tokens at the resource help, and replica_acks for old-primary%s where no replica is cut off with the old primary",
+		list(parts), acks), true
 }
 
 func pauses(cells []measure.Cell) (argument, bool) {

@@ -27,11 +27,24 @@ var units = []struct{ name, better string }{
 	{"standby-commands/s", "lower"},
 }
 
-// benchHead writes what results.txt begins with.
+// benchHead writes what results.txt begins with. Conditions that are as usual are left
+// out, so that files of all versions can be compared.
 func benchHead(w io.Writer, p compare.Plan, lab, versions string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pkg: incumbent/compare\nlab: %s\nttl: %s\ncandidates: %d\nseed: %d\nversions: %s\n",
 		lab, p.TTL, p.Candidates, p.Seed, versions)
+	if p.Renew > 0 {
+		fmt.Fprintf(&b, "renew: %s\n", p.Renew)
+	}
+	if p.Link != "" {
+		fmt.Fprintf(&b, "link: %s\n", p.Link)
+	}
+	if p.Loss > 0 {
+		fmt.Fprintf(&b, "loss: %v\n", p.Loss)
+	}
+	if p.Drift > 0 {
+		fmt.Fprintf(&b, "drift: %v\n", p.Drift)
+	}
 	for _, u := range units {
 		fmt.Fprintf(&b, "Unit %s better=%s\nUnit %s assume=nothing\n", u.name, u.better, u.name)
 	}

@@ -95,9 +95,9 @@ func cdfWords(c measure.Cell) string {
 	if c.Failover.N == 0 {
 		return fmt.Sprintf("%s: no successor in %s", s, times(c.Runs, "run"))
 	}
-	s += fmt.Sprintf(": p50 %s", millis(c.Failover.P50))
+	s += fmt.Sprintf(": p50 %s", number(c.Failover.P50))
 	if i := medianInterval(c.Samples.Failover); i.bounded() {
-		s += " (" + i.between() + ")"
+		s += fmt.Sprintf(" (%s to %s)", number(i.lo), number(i.hi))
 	}
 	s += fmt.Sprintf(", max %s, n %s", millis(c.Failover.Max), grouped(c.Failover.N))
 	if c.Failover.N < c.Runs {

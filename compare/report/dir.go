@@ -72,7 +72,7 @@ func (d *Dir) Add(run history.Run, f measure.Figures) error {
 	if d.keep != AllEvents {
 		return nil
 	}
-	return eventLines(d.events, run)
+	return EventLines(d.events, run)
 }
 
 // worst writes the events of the worst runs, if those are to be kept.
@@ -81,7 +81,7 @@ func (d *Dir) worst(r *compare.Result) error {
 		return nil
 	}
 	for _, w := range r.Worst {
-		if err := eventLines(d.events, w.Run); err != nil {
+		if err := EventLines(d.events, w.Run); err != nil {
 			return err
 		}
 	}

@@ -72,6 +72,13 @@ func TestDirLeavesOthersAlone(t *testing.T) {
 		if _, err := report.Create(path, plan(), "virtual", versions); !errors.As(err, &foreign) {
 			t.Errorf("%s is a directory: error %v", name, err)
 		}
+		elsewhere := filepath.Join(t.TempDir(), "empty")
+		if err := errors.Join(os.Remove(mine), os.WriteFile(elsewhere, nil, 0o600), os.Symlink(elsewhere, mine)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := report.Create(path, plan(), "virtual", versions); !errors.As(err, &foreign) {
+			t.Errorf("%s is a link: error %v", name, err)
+		}
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -79,6 +86,33 @@ func TestDirLeavesOthersAlone(t *testing.T) {
 	}
 	if _, err := report.Create(file, plan(), "virtual", versions); err == nil {
 		t.Error("a file passes for a directory")
+	}
+}
+
+// TestConditionsAreKept: files for programs say what was not as usual, and nothing where
+// all was.
+func TestConditionsAreKept(t *testing.T) {
+	for name, rep := range map[string]report.Report{"usual": reports()["met"], "other": reports()["undecided"]} {
+		path := t.TempDir()
+		d, err := report.Create(path, rep.Result.Plan, "virtual", versions)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Commit(rep); err != nil {
+			t.Fatal(err)
+		}
+		for file, want := range map[string]string{
+			report.ResultsFile: "renew: 300ms\nlink: zone\nloss: 0.01\ndrift: 0.5\n",
+			report.SummaryFile: "\"renew_ms\": 300,\n  \"link\": \"zone\",\n  \"loss\": 0.01,\n  \"drift_percent\": 0.5,\n",
+		} {
+			text, err := os.ReadFile(filepath.Join(path, file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if has := strings.Contains(string(text), want); has != (name == "other") {
+				t.Errorf("%s: %s has conditions: %v\n%s", name, file, has, text)
+			}
+		}
 	}
 }
 

@@ -27,8 +27,8 @@ const (
 	NoEvents    Events = "none"
 )
 
-// eventLines writes the events of a run.
-func eventLines(w io.Writer, run history.Run) error {
+// EventLines writes the events of a run as lines of events.jsonl.
+func EventLines(w io.Writer, run history.Run) error {
 	e := json.NewEncoder(w)
 	mode := compare.Mode{Kind: run.Mode, Masters: run.Masters}.String()
 	for _, ev := range run.Events {

@@ -36,9 +36,9 @@ func share(part, n int) string {
 	return fmt.Sprintf("%.0f%%", 100*float64(part)/float64(n))
 }
 
-// percent writes a small share with two significant digits.
-func percent(v float64) string {
-	return strconv.FormatFloat(100*v, 'g', 2, 64) + "%"
+// tightPercent is percent without a space, for tables of text.
+func tightPercent(v float64) string {
+	return digits(v) + "%"
 }
 
 // plural is "1 run" or "2 runs".
@@ -58,8 +58,13 @@ func list(items []string) string {
 	return strings.Join(items[:last], ", ") + " and " + items[last]
 }
 
-// wrap breaks text into lines of at most width, where it can.
+// wrap breaks text into lines of at most width, where it can: not before a %.
 func wrap(text string, width int) string {
+	const glue = "\x00"
+	return strings.ReplaceAll(wrapWords(strings.ReplaceAll(text, " %", glue+"%"), width), glue, " ")
+}
+
+func wrapWords(text string, width int) string {
 	var b strings.Builder
 	n := 0
 	for i, word := range strings.Fields(text) {

@@ -83,7 +83,7 @@ func TestAlarmsComeFirst(t *testing.T) {
 	for name, want := range map[string]string{"broken": "RULES BROKEN", "interrupted": "INCOMPLETE", "nothing": "INCOMPLETE"} {
 		for form := range forms {
 			text := written(t, form, all[name])
-			at, verdict := strings.Index(text, want), max(strings.Index(text, "led at once"), strings.Index(text, "AT ONCE"), strings.Index(text, "Nothing was"))
+			at, verdict := strings.Index(text, want), max(strings.Index(text, "to lead at once"), strings.Index(text, "AT ONCE"), strings.Index(text, "Nothing was"))
 			if at < 0 || verdict < at {
 				t.Errorf("%s.%s: %q is at %d, the verdict at %d", name, form, want, at, verdict)
 			}
@@ -98,7 +98,8 @@ var tag = regexp.MustCompile(`<(/?[a-zA-Z]+)(?:\s+([a-zA-Z:-]+)=)?`)
 
 // TestHostileText: what comes from elsewhere adds no element, no attribute and no line.
 func TestHostileText(t *testing.T) {
-	tame := "tame"
+	words := strings.Count(hostile, " ") + 1 // each word of a command is an element
+	tame := strings.TrimSpace(strings.Repeat("tame ", words))
 	shape := func(text string) (list []string) {
 		for _, m := range tag.FindAllStringSubmatch(text, -1) {
 			list = append(list, m[1]+" "+m[2])
@@ -180,6 +181,47 @@ func TestMissingSuccessorMissesTheSLO(t *testing.T) {
 	text := written(t, "md", rep)
 	if !strings.Contains(text, "1,974 ms, MISSED") || !strings.Contains(text, "no successor in 1 of 20 runs") || !strings.Contains(text, "1,975 ms, met") {
 		t.Errorf("a run without a successor passes:\n%s", text)
+	}
+}
+
+// TestConclusionComesFirst: an answer is the first thing on the screen, whole, and what
+// could not be told is not called a miss.
+func TestConclusionComesFirst(t *testing.T) {
+	all := reports()
+	for name, want := range map[string]struct{ begins, has, hasNot string }{
+		"undecided":  {"NOT DECIDED failover=3s,overlap=0,fence=yes: ", "SLO 3s: too few runs", "MISSED"},
+		"impossible": {"NO MODE FITS failover=20ms: one requirement must give way.", "Next: relax a limit (docs/choosing.md", "Next: incumbent"},
+		"missed":     {"NO MODE FITS failover=1s: ", "SLO 1s: MISSED", "NOT DECIDED"},
+		"met":        {"For failover=10s choose single with TTL 2s", "SLO 10s: met", "MISSED"},
+	} {
+		text := written(t, "txt", all[name])
+		prose := strings.Split(text, "\n")
+		first := slices.IndexFunc(prose, func(line string) bool { return strings.HasPrefix(line, want.begins[:10]) })
+		if first < 2 || first > 4 || !strings.HasPrefix(strings.Join(prose[first:], " "), want.begins) || !strings.Contains(text, want.has) || strings.Contains(text, want.hasNot) {
+			t.Errorf("%s: the conclusion is in line %d:\n%s", name, first, text)
+		}
+	}
+}
+
+// TestConditionsAreSaid: what was not as usual stands in every form.
+func TestConditionsAreSaid(t *testing.T) {
+	rep := reports()["undecided"]
+	for form := range forms {
+		text := strings.Join(strings.Fields(strings.ReplaceAll(written(t, form, rep), "\u00a0", " ")), " ")
+		if !strings.Contains(text, "3 candidates, renewed every 300ms, zone links, loss 0.01, drift 0.5 %, 5 runs a cell") {
+			t.Errorf("%s lacks the conditions:\n%s", form, text)
+		}
+	}
+	if text := written(t, "txt", reports()["off"]); !strings.Contains(text, "guards off, schedule") || strings.Contains(text, "leases and guards rule") {
+		t.Errorf("guards are claimed that were off:\n%s", text)
+	}
+}
+
+// TestBeyondGuards: what no guard closes is on the first screen.
+func TestBeyondGuards(t *testing.T) {
+	text := written(t, "txt", reportOf(made(20, []compare.Mode{single}, "crash", "old-primary", "clock-jump-new")))
+	if !strings.Contains(text, "beyond guards   4,305 ms 80% of 40") {
+		t.Errorf("it is not:\n%s", text)
 	}
 }
 

@@ -84,8 +84,8 @@ func withInterval(q measure.Quantiles, samples []time.Duration) string {
 // windowRuns says in how many of n runs something showed; none with its bound.
 func windowRuns(k, n int) string {
 	if k == 0 {
-		return fmt.Sprintf("0 of %s (≤ %s)", grouped(n), perCent(measure.UpperBound(n)))
+		return fmt.Sprintf("0 of %s (≤ %s)", grouped(n), percent(measure.UpperBound(n)))
 	}
 	i := shareInterval(k, n)
-	return fmt.Sprintf("%s of %s (%s to %s)", grouped(k), grouped(n), perCent(i.lo), perCent(i.hi))
+	return fmt.Sprintf("%s of %s (%s to %s)", grouped(k), grouped(n), percent(i.lo), percent(i.hi))
 }

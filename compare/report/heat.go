@@ -13,6 +13,7 @@ import (
 type heat struct {
 	Modes []string
 	Rows  []heatRow
+	Note  string
 }
 
 type heatRow struct {
@@ -27,12 +28,15 @@ type heatCell struct {
 	Edge        bool // it is the first of its group
 }
 
+// leaderlessNote explains what looks wrong at first.
+const leaderlessNote = "A dead leader's term counts as valid until its deadline, so that crash shows a short time without a leader beside a long failover."
+
 // newHeat makes the table; nil without any run.
 func newHeat(r *compare.Result) *heat {
 	if len(r.Cells) == 0 {
 		return nil
 	}
-	h := &heat{}
+	h := &heat{Note: leaderlessNote}
 	byKey := map[string]measure.Cell{}
 	for _, c := range r.Cells {
 		byKey[c.Fault+"/"+name(c)+"/"+c.Guards] = c
@@ -58,7 +62,7 @@ func actsCell(c measure.Cell, ttl time.Duration, edge bool) heatCell {
 	case c.Runs == 0:
 		return heatCell{Value: "-", Edge: edge}
 	case c.ActWindow.N == 0:
-		return heatCell{Value: "0 of " + grouped(c.Runs), Note: "≤ " + perCent(measure.UpperBound(c.Runs)), Edge: edge}
+		return heatCell{Value: "0 of " + grouped(c.Runs), Note: "≤ " + percent(measure.UpperBound(c.Runs)), Edge: edge}
 	}
 	out := heatCell{Value: number(c.ActWindow.Max), Note: fmt.Sprintf("%s of %s", grouped(c.ActWindow.N), grouped(c.Runs)),
 		Class: shade(c.ActWindow.Max, ttl), Edge: edge}

@@ -77,6 +77,8 @@ func made(runs int, modes []compare.Mode, faults ...string) *compare.Result {
 		case f.Stalls:
 			c.ActWindow = measure.Quantiles{N: runs, P50: 1400, P90: 1480, P99: 1490, Max: 1491}
 			c.ActOverlap, c.StaleAttempted, c.StaleAcceptedUnfenced = c.ActWindow, runs, runs
+		case f.Danger == fault.Remaining:
+			c = overlapping(c, runs*4/5, 4306)
 		case f.Danger == fault.Guarded && j.Guards == history.GuardsOff:
 			c = overlapping(c, runs/2, 1400)
 		}
@@ -116,11 +118,37 @@ func reports() map[string]report.Report {
 	interrupted.Result.Interrupted, interrupted.Result.Plan.Runs = true, 100
 	broken := reportOf(made(20, all, faults...))
 	breakRules(broken.Result)
+	beyond := append(faults, "calm", "old-primary", "clock-jump-new")
+	undecided := reportOf(made(5, all, beyond...))
+	undecided.Result.Plan.Renew, undecided.Result.Plan.Link, undecided.Result.Plan.Loss, undecided.Result.Plan.Drift = 300*msec, "zone", 0.01, 0.5
+	undecided = judged(undecided, "failover=3s,overlap=0,fence=yes")
+	impossible := judged(reportOf(made(100, all, beyond...)), "failover=20ms")
+	off := reportOf(made(20, all, beyond...))
+	off.Result.Plan.Guards = []string{history.GuardsOff}
+	off.Result.Plan.Schedules = []fault.Schedule{{Name: "restarts"}}
+	for i := range off.Result.Cells {
+		off.Result.Cells[i].Guards = history.GuardsOff
+	}
 	return map[string]report.Report{
 		"whole": whole, "met": met, "missed": missed, "interrupted": interrupted, "broken": broken,
-		"one-mode": reportOf(made(5, []compare.Mode{quorum3}, "crash", "master-crash")),
-		"nothing":  {Result: &compare.Result{Plan: plan(), Lab: history.Virtual, Interrupted: true}},
+		"one-mode":  reportOf(made(5, []compare.Mode{quorum3}, "crash", "master-crash")),
+		"undecided": undecided, "impossible": impossible, "off": off,
+		"nothing": {Result: &compare.Result{Plan: plan(), Lab: history.Virtual, Interrupted: true}},
 	}
+}
+
+// judged adds the decision on an SLO.
+func judged(rep report.Report, text string) report.Report {
+	slo, err := decide.Parse(text)
+	if err != nil {
+		panic(err)
+	}
+	d := decide.Decide(slo, rep.Result)
+	rep.Decision = &d
+	if d.Next != "" {
+		rep.Next = d.Next
+	}
+	return rep
 }
 
 // breakRules lets a guard fail in three runs, and another run die.
@@ -153,6 +181,7 @@ func decision(met bool) *decide.Decision {
 		o := decide.Option{Mode: m, Fits: met, TTL: 2 * time.Second, Renew: 666 * msec, Failover: 2025 * msec, Servers: m.Masters, Rate: 2.6 * float64(m.Masters)}
 		if !met {
 			o.Misses = []string{"failover: 1,974 ms in the worst of 100 runs, asked for: 1 s."}
+			o.Played, o.Checks = 2*time.Second, []decide.Check{{Key: decide.Failover, State: decide.Missed, Value: "2.03s", Rule: "at most 1s"}}
 		}
 		d.Options = append(d.Options, o)
 	}

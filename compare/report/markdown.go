@@ -19,11 +19,14 @@ func Markdown(w io.Writer, rep Report) error {
 	for _, a := range s.Alarms {
 		m.printf("**%s**\n\n", plainText(a))
 	}
-	m.printf("%s\n\n", plainText(strings.Join(s.Verdict, " ")))
+	m.printf("%s\n\n", plainText(strings.TrimSpace(strings.Join(append(s.Verdict, s.Hint), " "))))
 	m.screen(s)
 	m.worst(r)
-	if rep.Next != "" {
-		m.printf("**Next:** %s\n\n", codeSpan(rep.Next))
+	switch {
+	case s.Step != "":
+		m.printf("**Next:** %s\n\n", plainText(s.Step))
+	case s.Next != "":
+		m.printf("**Next:** %s\n\n", codeSpan(s.Next))
 	}
 	m.decision(newDecision(rep.Decision))
 	m.problems(problems(r))
@@ -73,7 +76,7 @@ func (m *markdown) screen(s screen) {
 		}
 		rows = append(rows, row)
 	}
-	m.table(append([]string{"guards on, unless said"}, s.Modes...), rows)
+	m.table(append([]string{s.Guards}, s.Modes...), rows)
 	m.printf("All figures: %s.\n\n", plainText(s.Caption))
 }
 
@@ -100,9 +103,9 @@ func (m *markdown) decision(d *decision) {
 		return
 	}
 	m.heading("Decision")
-	met := "Met."
+	met := d.State
 	if !d.Met {
-		met = "**Not met.**"
+		met = "**" + met + "**"
 	}
 	m.printf("Asked for: %s. %s\n\n%s\n\n", codeSpan(d.SLO), met, plainText(d.Reason))
 	for _, n := range d.Notes {
@@ -110,14 +113,11 @@ func (m *markdown) decision(d *decision) {
 	}
 	var rows [][]string
 	for _, o := range d.Options {
-		fits, against := "yes", "nothing"
-		if !o.Fits {
-			fits = "no"
-		}
+		against := "nothing"
 		if len(o.Misses) > 0 {
 			against = strings.Join(o.Misses, " ")
 		}
-		rows = append(rows, []string{o.Mode, fits, o.TTL, o.Renew, o.Failover, o.Servers, o.Rate, against})
+		rows = append(rows, []string{o.Mode, o.Answer, o.TTL, o.Renew, o.Failover, o.Servers, o.Rate, against})
 	}
 	m.table([]string{"mode", "fits", "TTL", "renew", "failover, at most", "servers", "commands/s", "what speaks against it"}, rows)
 }
@@ -145,7 +145,7 @@ func (m *markdown) dangers(r *compare.Result) {
 		return
 	}
 	m.heading("Dangers, by fault and mode")
-	m.printf("Milliseconds. Acts: the worst overlap, and in how many runs. Leaderless: p50 / worst. %s\n\n", plainText(under(r)))
+	m.printf("Milliseconds. Acts: the worst overlap, and in how many runs. Leaderless: p50 / worst. %s %s\n\n", plainText(leaderlessNote), plainText(under(r)))
 	head := []string{"fault"}
 	for _, mode := range h.Modes {
 		head = append(head, mode+" acts, guards on", "off", "leaderless, on", "off")

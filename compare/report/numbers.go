@@ -39,13 +39,31 @@ func short(n int) string {
 	return strconv.FormatFloat(float64(n)/1000, 'g', 4, 64) + "k"
 }
 
-// perCent writes a share with two significant digits.
-func perCent(v float64) string {
-	return strconv.FormatFloat(100*v, 'g', 2, 64) + " %"
+// digits are a share in per cent with two significant digits. What is not all is not
+// "100".
+func digits(v float64) string {
+	switch v *= 100; {
+	case v > 99 && v < 100:
+		return strconv.FormatFloat(math.Floor(100*v)/100, 'f', -1, 64)
+	case v >= 99:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 2, 64)
 }
 
-// perSecond writes commands a second.
-func perSecond(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
+// percent writes a share.
+func percent(v float64) string {
+	return digits(v) + " %"
+}
+
+// perSecond writes commands a second for narrow columns, in two significant digits or
+// more.
+func perSecond(v float64) string {
+	if v > 0 && v < 1 {
+		return strconv.FormatFloat(v, 'g', 2, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 1, 64)
+}
 
 // duration writes one as settings do, without zero parts: 2s, 1m30s.
 func duration(d time.Duration) string {

@@ -2,7 +2,10 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
+	"incumbent/compare"
+	"incumbent/compare/fault"
 	"incumbent/compare/measure"
 )
 
@@ -21,13 +24,41 @@ func overlapsOf(cells []measure.Cell, guards bool) (o overlaps) {
 		if !closes(c) || stalls(c) || guarded(c) != guards {
 			continue
 		}
-		o.runs += c.Runs
-		o.with += c.ActWindow.N
-		if c.ActWindow.Max > o.longest {
-			o.longest, o.fault = c.ActWindow.Max, c.Fault
+		o.add(c)
+	}
+	return o
+}
+
+// add counts a cell.
+func (o *overlaps) add(c measure.Cell) {
+	o.runs += c.Runs
+	o.with += c.ActWindow.N
+	if c.ActWindow.Max > o.longest {
+		o.longest, o.fault = c.ActWindow.Max, c.Fault
+	}
+}
+
+// beyond sums up the cells, with guards on, of faults that no guard closes.
+func beyond(p compare.Plan, cells []measure.Cell) (o overlaps) {
+	for _, c := range cells {
+		if guarded(c) && known(p, c.Fault).Danger == fault.Remaining {
+			o.add(c)
 		}
 	}
 	return o
+}
+
+// beyondRow is what two leaders do in spite of guards.
+func beyondRow(p compare.Plan, cells []measure.Cell) figure {
+	o := beyond(p, cells)
+	if o.runs == 0 {
+		return figure{Value: "not measured", Note: "no such fault was played with guards on", Class: noFigure, Terse: []string{"not measured"}}
+	}
+	f := figure{Value: o.value(), Note: o.note(), Terse: []string{o.terse()}}
+	if o.with > 0 {
+		f.Class = badFigure
+	}
+	return f
 }
 
 // overlapRow has both settings of the guards in one figure.
@@ -62,7 +93,7 @@ func (o overlaps) note() string {
 	case o.runs == 0:
 		return "not played"
 	case o.with == 0:
-		return "95 % upper bound " + perCent(measure.UpperBound(o.runs))
+		return "95 % upper bound " + percent(measure.UpperBound(o.runs)) + " of runs"
 	}
 	return fmt.Sprintf("in %s of %s runs, worst %s", grouped(o.with), grouped(o.runs), o.fault)
 }
@@ -73,9 +104,12 @@ func (o overlaps) terse() string {
 	case o.runs == 0:
 		return "not played"
 	case o.with == 0:
-		return fmt.Sprintf("0 of %s <=%s", short(o.runs), percent(measure.UpperBound(o.runs)))
+		return fmt.Sprintf("0 of %s <=%s", short(o.runs), tightPercent(measure.UpperBound(o.runs)))
 	}
-	return fmt.Sprintf("%s %s of %s", millis(o.longest), percent(float64(o.with)/float64(o.runs)), short(o.runs))
+	if o.with == o.runs {
+		return fmt.Sprintf("%s all of %s", millis(o.longest), short(o.runs))
+	}
+	return fmt.Sprintf("%s %s of %s", millis(o.longest), tightPercent(float64(o.with)/float64(o.runs)), short(o.runs))
 }
 
 // stales sums up the acts of past leaders in cells. A run is what is independent of
@@ -83,6 +117,18 @@ func (o overlaps) terse() string {
 type stales struct {
 	attempted, unfenced, fenced int
 	runs, with                  int
+	on, off                     bool // guards, in what is summed up
+}
+
+// where says with which guards, where that is not to be seen.
+func (s stales) where() string {
+	switch {
+	case s.on && s.off:
+		return " (guards on and off)"
+	case s.off:
+		return " (guards off)"
+	}
+	return ""
 }
 
 func stalesOf(cells []measure.Cell) (s stales) {
@@ -92,12 +138,17 @@ func stalesOf(cells []measure.Cell) (s stales) {
 		s.fenced += c.StaleAcceptedFenced
 		s.runs += c.Runs
 		s.with += c.ActWindow.N
+		s.on, s.off = s.on || guarded(c), s.off || !guarded(c)
 	}
 	return s
 }
 
-// staleRow is what resources did with acts of the past, under all faults.
+// staleRow is what resources did with acts of the past, under all faults. It is of
+// guards on, unless there were none.
 func staleRow(cells []measure.Cell) figure {
+	if withGuards(cells) {
+		cells = slices.DeleteFunc(slices.Clone(cells), func(c measure.Cell) bool { return !guarded(c) })
+	}
 	s := stalesOf(cells)
 	switch {
 	case s.runs == 0:
@@ -107,8 +158,8 @@ func staleRow(cells []measure.Cell) figure {
 	}
 	f := figure{
 		Value: fmt.Sprintf("%s / %s / %s", grouped(s.attempted), grouped(s.unfenced), ofAll(s.fenced, s.attempted)),
-		Note:  fmt.Sprintf("in %s of %s runs; fence: at most %s", grouped(s.with), grouped(s.runs), perCent(measure.UpperBound(s.with))),
-		Terse: []string{grouped(s.attempted), fmt.Sprintf("%s/0 <=%s", short(s.unfenced), percent(measure.UpperBound(s.with)))},
+		Note:  fmt.Sprintf("in %s of %s runs; fence: at most %s of them", grouped(s.with), grouped(s.runs), percent(measure.UpperBound(s.with))),
+		Terse: []string{grouped(s.attempted), fmt.Sprintf("%s/0 <=%s", short(s.unfenced), tightPercent(measure.UpperBound(s.with)))},
 	}
 	if s.fenced > 0 {
 		f.Class = badFigure

@@ -67,7 +67,7 @@ type modeKey struct{ Mode, Class string }
 type problem struct{ Text, Command string }
 
 // pageTemplate is parsed once: it is part of the program.
-var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{"nb": unbroken}).ParseFS(pageFiles, "page/page.html"))
+var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{"nb": unbroken, "words": func(s string) []string { return strings.Split(s, " ") }}).ParseFS(pageFiles, "page/page.html"))
 
 // HTML writes the report as one page that loads nothing: no script, no font, no
 // picture from elsewhere. The same report gives the same bytes.
@@ -104,7 +104,7 @@ func title(r *compare.Result) string {
 
 // under is what stands under every figure but its number of runs.
 func under(r *compare.Result) string {
-	return fmt.Sprintf("%s%s, TTL %s, %s.", strings.ToUpper(labWords(r.Lab)[:1]), labWords(r.Lab)[1:], duration(r.Plan.TTL), seeds(r.Plan))
+	return fmt.Sprintf("%s%s, TTL %s%s, %s.", strings.ToUpper(labWords(r.Lab)[:1]), labWords(r.Lab)[1:], duration(r.Plan.TTL), conditions(r.Plan), seeds(r.Plan))
 }
 
 // played says how much was.
@@ -142,15 +142,19 @@ func problems(r *compare.Result) (list []problem) {
 type decision struct {
 	SLO, Reason string
 	Met         bool
-	Notes       []string
-	Options     []option
+	// State is Met, Not met or Not decided, with a full stop.
+	State   string
+	Notes   []string
+	Options []option
 }
 
 // option is a mode of a decision, in words.
 type option struct {
 	Mode, TTL, Renew, Failover, Servers, Rate string
 	Fits                                      bool
-	Misses                                    []string
+	// Answer is Fits in a word: yes, no, or that it could not be told.
+	Answer string
+	Misses []string
 }
 
 // newDecision writes a decision in words; nil for none.
@@ -158,9 +162,21 @@ func newDecision(d *decide.Decision) *decision {
 	if d == nil {
 		return nil
 	}
-	out := &decision{SLO: d.SLO.String(), Reason: d.Reason, Met: d.Met, Notes: d.Notes}
+	out := &decision{SLO: d.SLO.String(), Reason: d.Reason, Met: d.Met, State: "Not met.", Notes: d.Notes}
+	switch {
+	case d.Met:
+		out.State = "Met."
+	case d.Undecided():
+		out.State = "Not decided."
+	}
 	for _, o := range d.Options {
-		words := option{Mode: o.Mode.String(), TTL: "-", Renew: "-", Failover: "-", Servers: grouped(o.Servers), Rate: "not measured", Fits: o.Fits, Misses: o.Misses}
+		words := option{Mode: o.Mode.String(), TTL: "-", Renew: "-", Failover: "-", Servers: grouped(o.Servers), Rate: "not measured", Fits: o.Fits, Answer: "no", Misses: o.Misses}
+		switch {
+		case o.Fits:
+			words.Answer = "yes"
+		case d.Flaw != "" || o.Undecided():
+			words.Answer = "not decided"
+		}
 		if o.TTL > 0 {
 			words.TTL, words.Renew = duration(o.TTL), duration(o.Renew)
 		}
@@ -168,7 +184,7 @@ func newDecision(d *decide.Decision) *decision {
 			words.Failover = millis(milliseconds(o.Failover))
 		}
 		if o.Rate > 0 {
-			words.Rate = perSecond(o.Rate)
+			words.Rate = decide.PerSecond(o.Rate)
 		}
 		out.Options = append(out.Options, words)
 	}

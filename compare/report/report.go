@@ -16,3 +16,11 @@ type Report struct {
 	// Decision is nil where nobody asked for one.
 	Decision *decide.Decision
 }
+
+// NextStep is what to go on with: Next, or words where no comparison helps.
+func (r Report) NextStep() string {
+	if r.Decision != nil && r.Decision.Elsewhere.Step() != "" {
+		return r.Decision.Elsewhere.Step()
+	}
+	return r.Next
+}

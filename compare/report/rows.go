@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"incumbent/compare"
@@ -16,6 +17,7 @@ const (
 	restartFault = "restart-empty"
 	pauseFault   = "pause-write"
 	calmFault    = "calm"
+	acksFault    = "old-primary-acks"
 )
 
 // A rowOf makes a row: what it is called, and what it says of the cells of a mode.
@@ -41,10 +43,13 @@ func rows(rep Report) []rowOf {
 		{"Leaderless on a restart", "a master comes back empty; guards on", []string{"leaderless on a", "master's restart"}, func(_ compare.Mode, cells []measure.Cell) figure {
 			return leaderlessRow(cells)
 		}},
-		{"Acts overlap, guards on / off", "worst of the faults that guards are for", []string{"acts overlap: on", "  guards off"}, func(_ compare.Mode, cells []measure.Cell) figure {
+		{"Acts overlap, guards on / off", "worst of the faults that guards are for; no leader paused", []string{"acts overlap: on", "  guards off"}, func(_ compare.Mode, cells []measure.Cell) figure {
 			return overlapRow(cells)
 		}},
-		{"Stale acts, all faults", "sent / taken unfenced / taken by a fence", []string{"stale acts: sent", "  unfenced/fence"}, func(_ compare.Mode, cells []measure.Cell) figure {
+		{"Acts overlap, beyond guards", "guards on; tokens or replica_acks help", []string{"  beyond guards"}, func(_ compare.Mode, cells []measure.Cell) figure {
+			return beyondRow(rep.Result.Plan, cells)
+		}},
+		{"Stale acts, all faults", "guards on: sent / unfenced / fence took", []string{"stale acts: sent", "  unfenced/fence"}, func(_ compare.Mode, cells []measure.Cell) figure {
 			return staleRow(cells)
 		}},
 		{"Servers and commands/s", "while nothing is wrong", []string{"servers", "  commands/s"}, costRow},
@@ -76,7 +81,7 @@ func crashRow(d *decide.Decision, m compare.Mode, cells []measure.Cell) figure {
 	if !ok {
 		return notPlayed(crashFault)
 	}
-	f := figure{Value: millis(c.Failover.Max), Terse: []string{fmt.Sprintf("%s, n %s", millis(c.Failover.Max), short(c.Failover.N))}}
+	f := figure{Value: millis(c.Failover.Max), Terse: []string{tight(fmt.Sprintf("max %s, n %s", millis(c.Failover.Max), short(c.Failover.N)))}}
 	f.Note = fmt.Sprintf("n %s; %s", grouped(c.Failover.N), quantileNote("p50", c.Failover.P50, medianInterval(c.Samples.Failover)))
 	if c.Failover.N == 0 {
 		f = figure{Value: "no successor", Note: fmt.Sprintf("in %s", times(c.Runs, "run")), Terse: []string{"no successor"}}
@@ -96,18 +101,25 @@ func held(f figure, d *decide.Decision, m compare.Mode, worst float64, lost int)
 	}
 	limit := duration(d.SLO.Failover.Max)
 	met := lost == 0 && worst <= milliseconds(d.SLO.Failover.Max)
+	var check decide.Check
 	for _, o := range d.Options {
 		if o.Mode != m {
 			continue
 		}
-		if worst <= milliseconds(d.SLO.Failover.Max) && milliseconds(o.Failover) > worst {
-			f.Note += "; to be expected: up to " + millis(milliseconds(o.Failover))
-		}
+		check = decide.Check{State: decide.NotMeasured}
 		for _, c := range o.Checks {
 			if c.Key == decide.Failover {
-				met = c.State == decide.Met
+				check, met = c, c.State == decide.Met
 			}
 		}
+		if bound := expected(o, check, worst); bound != "" && lost == 0 && worst <= milliseconds(d.SLO.Failover.Max) {
+			f.Note += "; to be expected: up to " + bound
+		}
+	}
+	if why := untold(d, check); why != "" {
+		f.Class, f.Value = noFigure, f.Value+", "+why
+		f.Terse = append(f.Terse, "SLO "+limit+": "+why)
+		return f
 	}
 	if met {
 		f.Class, f.Value = goodFigure, f.Value+", met"
@@ -117,6 +129,44 @@ func held(f figure, d *decide.Decision, m compare.Mode, worst float64, lost int)
 	f.Class, f.Value = badFigure, f.Value+", MISSED"
 	f.Terse = append(f.Terse, "SLO "+limit+": MISSED")
 	return f
+}
+
+// untold says why a requirement can neither be met nor missed; "" where it is one of
+// them.
+func untold(d *decide.Decision, c decide.Check) string {
+	switch {
+	case d.Flaw != "" && c.State != decide.Missed:
+		return "not decided"
+	case c.Key == "" || c.State != decide.NotMeasured:
+		return ""
+	case strings.HasPrefix(c.Add, "--runs"):
+		return "too few runs"
+	case strings.HasPrefix(c.Add, "--guards"):
+		return "guards off only"
+	}
+	return "not played"
+}
+
+// tight leaves out what a narrow column has no room for.
+func tight(s string) string {
+	if len(s) > columnWidth {
+		return strings.ReplaceAll(s, ", ", " ")
+	}
+	return s
+}
+
+// expected is the worst failover to expect at the TTL that was played; "" where that is
+// no more than the worst that was seen.
+func expected(o decide.Option, check decide.Check, worst float64) string {
+	switch {
+	case o.Advice != nil && !o.Fits: // o.Failover is that of another TTL
+		if check.State == decide.Missed {
+			return check.Value
+		}
+	case milliseconds(o.Failover) > worst:
+		return millis(milliseconds(o.Failover))
+	}
+	return ""
 }
 
 // quantileNote writes a quantile with its interval, or what its interval lacks.
@@ -162,7 +212,7 @@ func leaderlessRow(cells []measure.Cell) figure {
 		return notPlayed(restartFault)
 	}
 	if !guarded(c) {
-		return missing("not played with guards")
+		return missing("guards off only")
 	}
 	return figure{
 		Value: fmt.Sprintf("p50 %s, worst %s", number(c.Leaderless.P50), millis(c.Leaderless.Max)),

@@ -7,6 +7,7 @@ import (
 
 	"incumbent/compare"
 	"incumbent/compare/history"
+	"incumbent/compare/lab/virtual"
 	"incumbent/compare/measure"
 )
 
@@ -18,9 +19,14 @@ type screen struct {
 	Verdict []string
 	// Caption says under what all figures were measured.
 	Caption string
-	Modes   []string
-	Rows    []row
-	Next    string
+	// Guards says with which guards, where a row does not.
+	Guards string
+	Modes  []string
+	Rows   []row
+	// Hint says what else may be asked for; "" if there is nothing.
+	Hint string
+	// Next is the command to go on with, Step what to do instead where none helps.
+	Next, Step string
 }
 
 // A row is one quantity in all modes.
@@ -51,7 +57,13 @@ const (
 
 // newScreen sums up a report.
 func newScreen(rep Report) screen {
-	s := screen{Alarms: alarms(rep.Result), Verdict: verdict(rep), Caption: caption(rep.Result), Next: rep.Next}
+	s := screen{Alarms: alarms(rep.Result), Verdict: conclusion(rep), Caption: caption(rep.Result), Hint: hint(rep), Next: rep.Next, Guards: "guards on, unless said"}
+	if rep.Decision != nil && rep.Decision.Elsewhere.Step() != "" {
+		s.Next, s.Step = "", rep.Decision.Elsewhere.Step()
+	}
+	if offOnly(rep.Result.Plan) {
+		s.Guards = "guards off"
+	}
 	by := map[string][]measure.Cell{}
 	for _, c := range rep.Result.Cells {
 		by[name(c)] = append(by[name(c)], c)
@@ -130,8 +142,32 @@ func caption(r *compare.Result) string {
 	if !complete(r) {
 		upTo = "up to "
 	}
-	return fmt.Sprintf("%s, TTL %s, %s, %s%s a cell, %s; 95 %% intervals",
-		labWords(r.Lab), duration(p.TTL), times(p.Candidates, "candidate"), upTo, times(p.Runs, "run"), seeds(p))
+	return fmt.Sprintf("%s, TTL %s, %s%s, %s%s a cell, %s; 95 %% intervals",
+		labWords(r.Lab), duration(p.TTL), times(p.Candidates, "candidate"), conditions(p), upTo, times(p.Runs, "run"), seeds(p))
+}
+
+// conditions are what was not as usual, each after a comma.
+func conditions(p compare.Plan) string {
+	s := virtual.Conditions{Renew: p.Renew, Link: p.Link, Loss: p.Loss, Drift: p.Drift}.String()
+	if offOnly(p) {
+		s += ", guards off"
+	}
+	var names []string
+	for _, schedule := range p.Schedules {
+		names = append(names, schedule.Name)
+	}
+	switch n := len(names); {
+	case n == 1:
+		s += ", schedule " + names[0]
+	case n > 1:
+		s += ", schedules " + list(names)
+	}
+	return s
+}
+
+// offOnly reports whether guards of the store are off in all of a plan.
+func offOnly(p compare.Plan) bool {
+	return len(p.Guards) > 0 && !slices.Contains(p.Guards, history.GuardsOn)
 }
 
 // seeds names those of a plan.
@@ -152,7 +188,7 @@ func times(n int, noun string) string {
 
 // none says that of n runs none showed something, and how many may all the same.
 func none(n int) string {
-	return fmt.Sprintf("0 of %s (95 %% upper bound %s)", times(n, "run"), perCent(measure.UpperBound(n)))
+	return fmt.Sprintf("0 of %s (95 %% upper bound %s)", times(n, "run"), percent(measure.UpperBound(n)))
 }
 
 // some says in how many of n runs something showed, and the interval of that share.
@@ -161,5 +197,5 @@ func some(k, n int) string {
 		return none(n)
 	}
 	i := shareInterval(k, n)
-	return fmt.Sprintf("%s of %s (95 %% interval %s to %s)", grouped(k), times(n, "run"), perCent(i.lo), perCent(i.hi))
+	return fmt.Sprintf("%s of %s (95 %% interval %s to %s)", grouped(k), times(n, "run"), percent(i.lo), percent(i.hi))
 }

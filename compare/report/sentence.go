@@ -2,24 +2,38 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"incumbent/compare"
-	"incumbent/compare/decide"
 	"incumbent/compare/measure"
 )
 
-// verdict is a report in two sentences: whether two led at once, and which mode to
-// choose or, where nobody asked, what a crash and a pause cost.
-func verdict(rep Report) []string {
-	if rep.Result.Runs == 0 {
+// conclusion is a report in two sentences: the answer to an SLO first, and whether two
+// led at once; or, where nobody asked, that and what a crash and a pause cost.
+func conclusion(rep Report) []string {
+	switch {
+	case rep.Result.Runs == 0:
 		return []string{"Nothing was measured."}
+	case rep.Decision != nil:
+		return []string{rep.Decision.Conclusion(), ledAtOnce(rep.Result)}
 	}
-	list := []string{ledAtOnce(rep.Result)}
-	if rep.Decision != nil {
-		return append(list, chosen(rep.Decision))
+	return []string{ledAtOnce(rep.Result), crashAndPause(rep)}
+}
+
+// hint says what may be asked for, where nothing was and there is a choice.
+func hint(rep Report) string {
+	if rep.Decision != nil || rep.Result.Runs == 0 {
+		return ""
 	}
-	return append(list, crashAndPause(rep))
+	var one, many bool
+	for _, m := range rep.Result.Plan.Modes {
+		one, many = one || m.Masters == 1, many || m.Masters > 1
+	}
+	if !one || !many {
+		return ""
+	}
+	return "No limits given (--slo): single is cheapest, quorum goes on without a server."
 }
 
 // ledAtOnce says whether two did.
@@ -37,29 +51,43 @@ func ledAtOnce(r *compare.Result) string {
 	case runs == 0 && off == "":
 		return "No fault was played under which leases or guards promise one leader."
 	case runs == 0:
-		return "Two candidates led at once " + off + "."
+		return "Two candidates believed to lead at once " + off + "."
 	case with > 0:
-		return fmt.Sprintf("TWO CANDIDATES LED AT ONCE in %s of %s runs where leases and guards rule that out, for up to %s (%s, %s).",
-			grouped(with), grouped(runs), millis(worst.BeliefWindow.Max), worst.Fault, name(worst))
+		return fmt.Sprintf("TWO CANDIDATES BELIEVED TO LEAD AT ONCE in %s of %s runs where %s that out, for up to %s (%s, %s).",
+			grouped(with), grouped(runs), ruling(r), millis(worst.BeliefWindow.Max), worst.Fault, name(worst))
 	}
-	s := fmt.Sprintf("Where leases and guards rule it out, two candidates led at once in %s", none(runs))
+	s := fmt.Sprintf("Where %s it out, two candidates believed to lead at once in %s", ruling(r), none(runs))
 	if off != "" {
 		s += "; " + off
 	}
 	return s + "."
 }
 
+// ruling says what sees to it that one leads, in what was played.
+func ruling(r *compare.Result) string {
+	if withGuards(r.Cells) {
+		return "leases and guards rule"
+	}
+	return "leases alone rule"
+}
+
+// withGuards reports whether any cell was played with guards on.
+func withGuards(cells []measure.Cell) bool { return slices.ContainsFunc(cells, guarded) }
+
 // crashAndPause says what every mode does after a crash, and what no mode can do
 // about an act that is late.
 func crashAndPause(rep Report) string {
 	var parts []string
+	all, longest := len(rep.Result.Plan.Modes), 0.0
 	for _, m := range rep.Result.Plan.Modes {
 		for _, c := range rep.Result.Cells {
 			if c.Fault != crashFault || name(c) != m.String() || c.Failover.N == 0 {
 				continue
 			}
+			longest = max(longest, c.Failover.Max)
 			part := fmt.Sprintf("%s (%s", millis(c.Failover.Max), m)
 			if c.Failover.N < c.Runs {
+				all = 0
 				part += fmt.Sprintf(", in %s of %s runs", grouped(c.Failover.N), grouped(c.Runs))
 			}
 			parts = append(parts, part+")")
@@ -70,7 +98,11 @@ func crashAndPause(rep Report) string {
 	if len(parts) == 0 {
 		return strings.ToUpper(late[:1]) + late[1:] + "."
 	}
-	return fmt.Sprintf("A crashed leader was replaced within %s; %s.", list(parts), late)
+	within := list(parts)
+	if len(parts) == all && all > 1 { // the table has them one by one
+		within = millis(longest) + " in all modes"
+	}
+	return fmt.Sprintf("A crashed leader was replaced within %s; %s.", within, late)
 }
 
 // lateActs says what became of acts of the past.
@@ -78,39 +110,8 @@ func lateActs(s stales) string {
 	if s.attempted == 0 {
 		return "an act of a leader of the past arrived in " + none(s.runs)
 	}
-	return fmt.Sprintf("of %s by leaders of the past a resource without a fence took %s, one with a fence %s",
-		times(s.attempted, "act"), grouped(s.unfenced), ofAll(s.fenced, s.attempted))
-}
-
-// chosen is a decision in a sentence.
-func chosen(d *decide.Decision) string {
-	if !d.Met || d.Choice == nil {
-		return fmt.Sprintf("NO MODE FITS %s: %s", d.SLO, firstSentence(d.Reason))
-	}
-	c := d.Choice
-	s := fmt.Sprintf("For %s choose %s with TTL %s, renewed every %s: %s", d.SLO, c.Mode, duration(c.TTL), duration(c.Renew), times(c.Servers, "server"))
-	if c.Rate > 0 {
-		s += ", " + perSecond(c.Rate) + " commands a second"
-	}
-	if c.Failover > 0 {
-		s += fmt.Sprintf("; failover after a crash is expected within %s", millis(milliseconds(c.Failover)))
-	}
-	return s + "."
-}
-
-// firstSentence is text up to its first full stop.
-func firstSentence(text string) string {
-	if i := strings.Index(text, ". "); i >= 0 {
-		text = text[:i+1]
-	}
-	text = strings.TrimSpace(text)
-	if text == "" {
-		return "no reason is given."
-	}
-	if !strings.HasSuffix(text, ".") {
-		text += "."
-	}
-	return text
+	return fmt.Sprintf("of %s by leaders of the past%s a resource without a fence took %s, one with a fence %s",
+		times(s.attempted, "act"), s.where(), grouped(s.unfenced), ofAll(s.fenced, s.attempted))
 }
 
 // ofAll writes a count; none as "0 of n".

@@ -193,16 +193,16 @@ func (p *picture) marks(s scale, ticks []float64, y int, write func(v float64) s
 	for i, v := range ticks {
 		at := s.at(v)
 		p.rule("axis", at, y, y+4)
-		anchor := "middle"
-		switch {
-		case at < 0.04:
-			anchor = "start"
-		case at > 0.94:
-			anchor = "end"
-		}
 		text := write(v)
 		if i == len(ticks)-1 && s.unit != "" && s.width == 1 {
 			text += " " + s.unit
+		}
+		anchor, half := "middle", character*float64(utf8.RuneCountInString(text))/2
+		switch { // an edge must not cut it, least of all a minus
+		case at < half:
+			anchor = "start"
+		case at > 1-half:
+			anchor = "end"
 		}
 		p.text("dim", anchor, at, y+15, text)
 	}

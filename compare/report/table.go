@@ -122,7 +122,7 @@ func quantiles(q measure.Quantiles, values ...float64) []string {
 // it is at most if there was none.
 func overlap(window measure.Quantiles, runs int) []string {
 	if window.N == 0 {
-		return []string{outOf(0, runs), "<=", percent(measure.UpperBound(runs))}
+		return []string{outOf(0, runs), "<=", tightPercent(measure.UpperBound(runs))}
 	}
 	return []string{fmt.Sprintf("%d of %d", window.N, runs), ms(window.P50), ms(window.Max)}
 }

@@ -32,7 +32,14 @@ func First(w io.Writer, rep Report) error {
 		prose = append(prose, wrapped(a)...)
 	}
 	prose = append(prose, wrapped(strings.Join(s.Verdict, " "))...)
-	lines := join(head, prose, terseTable(s), nextLines(s.Next))
+	table, next := terseTable(s), nextLines(s.Next)
+	if s.Step != "" {
+		next = wrapped("Next: " + s.Step)
+	}
+	if more := wrapped(s.Hint); s.Hint != "" && len(head)+len(prose)+len(more)+len(table)+len(next) <= screenHeight {
+		prose = append(prose, more...)
+	}
+	lines := join(head, prose, table, next)
 	_, err := fmt.Fprintln(w, strings.Join(lines, "\n"))
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"incumbent/compare/history"
+	"incumbent/compare/measure"
 )
 
 // A timeline is one run as a picture shows it: who believed, who acted, where the
@@ -24,7 +25,7 @@ type timeline struct {
 type lane struct {
 	actor                    string
 	terms                    []termSpan
-	taken, refused, lateOnes []time.Duration // acts; late ones are those that the fence took
+	taken, refused, lateOnes []time.Duration // acts; late ones are stale ones that the fence took
 }
 
 // A termSpan is from when until when a candidate believed to lead.
@@ -51,8 +52,12 @@ func newTimeline(run history.Run) timeline {
 	for _, ev := range events {
 		t.add(ev, run.Length)
 	}
-	for i := range t.lanes {
-		t.late(&t.lanes[i])
+	for _, late := range measure.LateActs(run) {
+		t.widen(late.Began, late.At)
+		if l := t.lane(late.Actor); late.Taken {
+			l.taken = slices.DeleteFunc(l.taken, func(at time.Duration) bool { return at == late.At })
+			l.lateOnes = append(l.lateOnes, late.At)
+		}
 	}
 	t.crop(run)
 	return t
@@ -99,42 +104,6 @@ func (t *timeline) lane(actor string) *lane {
 	}
 	t.lanes = append(t.lanes, lane{actor: actor})
 	return &t.lanes[len(t.lanes)-1]
-}
-
-// late finds a candidate's acts that came after a term that began after its own, and
-// tells those of them that were taken from others.
-func (t *timeline) late(l *lane) {
-	l.taken = slices.DeleteFunc(l.taken, func(at time.Duration) bool {
-		if _, ok := t.successor(l, at); !ok {
-			return false
-		}
-		l.lateOnes = append(l.lateOnes, at)
-		return true
-	})
-	for _, at := range slices.Concat(l.refused, l.lateOnes) {
-		if start, ok := t.successor(l, at); ok {
-			t.widen(start, at)
-		}
-	}
-}
-
-// successor is the start of the first term that began after the latest one which a
-// candidate had by then, and before.
-func (t *timeline) successor(l *lane, at time.Duration) (first time.Duration, ok bool) {
-	own := time.Duration(-1)
-	for _, s := range l.terms {
-		if s.start <= at {
-			own = max(own, s.start)
-		}
-	}
-	for _, o := range t.lanes {
-		for _, s := range o.terms {
-			if s.start > own && s.start < at && (!ok || s.start < first) {
-				first, ok = s.start, true
-			}
-		}
-	}
-	return first, ok && own >= 0
 }
 
 // widen lets the split that began at start last until then.

@@ -10,7 +10,8 @@ import (
 )
 
 // handover is a run of which the times are in milliseconds: a leads until 300, b from
-// 320; two of a's acts come at 330 and 400, before and after b's first.
+// 320; three of a's acts come at 330, 350 and 400. The first comes before any of b's, so
+// that no fence can know; the second passes one that is broken.
 func handover() history.Run {
 	at := func(ms int, actor string, kind history.Kind, token uint64, fenced bool) history.Event {
 		return history.Event{At: time.Duration(ms) * time.Millisecond, Actor: actor, Kind: kind, Token: token, Name: "pause-write", Fenced: fenced, Unfenced: true}
@@ -19,7 +20,7 @@ func handover() history.Run {
 		at(10, "a", history.TermStarted, 1, false), at(20, "a", history.Acted, 1, true),
 		at(100, "a", history.Fault, 0, false), at(300, "a", history.TermEnded, 1, false),
 		at(320, "b", history.TermStarted, 2, false), at(330, "a", history.Acted, 1, true), at(340, "b", history.Acted, 2, true),
-		at(390, "lab", history.Healed, 0, false), at(400, "a", history.Acted, 1, false),
+		at(350, "a", history.Acted, 1, true), at(390, "lab", history.Healed, 0, false), at(400, "a", history.Acted, 1, false),
 	}}
 	slices.Reverse(run.Events)
 	return run
@@ -32,8 +33,8 @@ func TestTimeline(t *testing.T) {
 		t.Fatalf("lanes are %+v", tl.lanes)
 	}
 	a := tl.lanes[0]
-	if !slices.Equal(a.terms, []termSpan{{10 * ms, 300 * ms, 1}}) || !slices.Equal(a.taken, []time.Duration{20 * ms}) ||
-		!slices.Equal(a.lateOnes, []time.Duration{330 * ms}) || !slices.Equal(a.refused, []time.Duration{400 * ms}) {
+	if !slices.Equal(a.terms, []termSpan{{10 * ms, 300 * ms, 1}}) || !slices.Equal(a.taken, []time.Duration{20 * ms, 330 * ms}) ||
+		!slices.Equal(a.lateOnes, []time.Duration{350 * ms}) || !slices.Equal(a.refused, []time.Duration{400 * ms}) {
 		t.Errorf("a did %+v", a)
 	}
 	if b := tl.lanes[1]; b.terms[0].end != time.Second || len(b.lateOnes)+len(b.refused) > 0 {
@@ -53,7 +54,7 @@ func TestTimeline(t *testing.T) {
 		story = append(story, m.at.String()+" "+m.text)
 	}
 	want := "-90ms a begins to lead, by its own clock until 200 ms; 0s pause-write strikes a; 220ms b begins to lead, by its own clock until 900 ms; " +
-		"230ms a late act of a arrives: the fence takes it; 290ms pause-write is over; 300ms a late act of a arrives: the fence refuses it"
+		"250ms a late act of a arrives: the fence takes it; 290ms pause-write is over; 300ms a late act of a arrives: the fence refuses it"
 	if got := strings.Join(story, "; "); got != want {
 		t.Errorf("the story is\n%s\nwant\n%s", got, want)
 	}
@@ -63,7 +64,7 @@ func TestTimeline(t *testing.T) {
 func TestTimelinePicture(t *testing.T) {
 	text := string(newTimeline(handover()).picture("x", "title <b>"))
 	for _, want := range []string{
-		`<title id="x-t">title &lt;b&gt;</title>`, `<use href="#cross" class="refused" x="80.00%"`, `<use href="#ring" class="late" x="66.00%"`,
+		`<title id="x-t">title &lt;b&gt;</title>`, `<use href="#cross" class="refused" x="80.00%"`, `<use href="#ring" class="late" x="70.00%"`,
 		`<rect class="strike" x="20.00%" width="58.00%"`, `<rect class="belief" x="2.00%" width="58.00%"`, `<rect class="split" x="64.00%" width="16.00%"`,
 		"acts overlap for 80.0 ms", "the fence refuses 1 late act", "pause-write strikes a",
 	} {

@@ -129,7 +129,7 @@ func promised(r *compare.Result) string {
 	}{{false, "leases rule that out"}, {true, "the guards of the store rule that out"}} {
 		runs, with, _ := sum(r.Cells, func(c measure.Cell) bool { return c.Promise().Belief && closes(c) == by.guards })
 		if runs > 0 && with == 0 {
-			parts = append(parts, fmt.Sprintf("in 0 of %d runs where %s (95 %% upper bound %s)", runs, by.what, percent(measure.UpperBound(runs))))
+			parts = append(parts, fmt.Sprintf("in 0 of %d runs where %s (95 %% upper bound %s)", runs, by.what, tightPercent(measure.UpperBound(runs))))
 		}
 	}
 	if len(parts) == 0 {
@@ -161,6 +161,9 @@ func unguarded(r *compare.Result) string {
 		ms(slow.Leaderless.P50), slow.Fault, name(slow))
 }
 
+// whatHelps says what does against faults that no guard closes.
+const whatHelps = "Tokens at the resource help, and replica_acks for old-primary where no replica is cut off with the old primary."
+
 // remaining lists what still overlaps with guards on.
 func remaining(r *compare.Result) string {
 	var parts, seen []string
@@ -177,7 +180,7 @@ func remaining(r *compare.Result) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "What no guard can close, only a resource that compares tokens: " + list(parts) + "."
+	return "What no guard can close: " + list(parts) + ". " + whatHelps
 }
 
 // stale says what resources did with acts of the past.

@@ -12,6 +12,7 @@ var definitions = []definition{
 	{"Acts overlap", "The split-brain window: from the start of a term until the last act of an earlier term reached the resource."},
 	{"Stale or late act", "An act of an earlier term that arrived after a later term had begun. A fence knows a term from its first act on; what it took before that is not counted as taken."},
 	{"Guards", "What the electors themselves check of a store, against restarts without data, lagging replicas, deleted leases and clocks that jump. Faults that guards are for are played with guards on and off."},
+	{"Beyond guards", "Faults that no guard closes: old-primary, in which the old primary goes on to serve its leader, and clock-jump-new. " + whatHelps},
 	{"Kept", "Runs in which the leader outlived the fault."},
 	{"Intervals", "95 % confidence. Of a median and a quantile by order statistics, of a share by Clopper and Pearson, of a share of which no run showed any one-sided: \"0 of 2,000 (95 % upper bound 0.15 %)\" is a bound that is too low in at most one of 20 such reports. A maximum has none: it grows with the number of runs. Runs of several faults and modes share seeds, and are taken as independent when they are added up."},
 	{"Virtual lab", "The real election code and Redis client on a simulated network and clock. It shows what the protocol does; times that depend on your network, disks and garbage collector must be measured there."},

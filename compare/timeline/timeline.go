@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"incumbent/compare/fault"
 	"incumbent/compare/history"
 	"incumbent/compare/measure"
 )
@@ -54,6 +55,7 @@ type term struct {
 type idle struct {
 	token         uint64
 	acts, renewed int
+	fenced        int // of the acts, those that a fence refuses
 	refused       []refusal
 	last          time.Duration // when it did so last
 }
@@ -85,7 +87,10 @@ func (t *teller) head() {
 	add(true, "seed %d, %s lab", r.Seed, r.Lab)
 	t.wrap("", strings.Join(parts, ", "))
 	if len(r.Steps) > 0 {
-		t.wrap("", "steps: "+strings.Join(r.Steps, ", "))
+		t.wrap("", "steps: "+strings.Join(r.Steps, ", ")+" (failover is from the first one on)")
+	}
+	if f, err := fault.ByName(r.Fault); err == nil && f.Store {
+		t.wrap("", "what befalls masters before the first FAULT prepares for it")
 	}
 	fmt.Fprintf(&t.out, "\n%10s  %-*s %s\n", "ms", whoWidth, "who", "what")
 }
@@ -95,7 +100,7 @@ const whoWidth = 13
 // line writes one line of the timeline, or as many as the text needs. mark makes it
 // stand out: one column before who.
 func (t *teller) line(at time.Duration, mark, who, format string, args ...any) {
-	begin := fmt.Sprintf("%10s %1s%-*s ", ms(at), mark, whoWidth, who)
+	begin := fmt.Sprintf("%10s %1s%-*s ", column(at), mark, whoWidth, who)
 	t.wrap(begin, fmt.Sprintf(format, args...))
 }
 
@@ -126,6 +131,9 @@ func ms(d time.Duration) string {
 	s := fmt.Sprintf("%.3f", float64(d)/float64(time.Millisecond))
 	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".")
 }
+
+// column is ms with all its decimals, so that points stand below each other.
+func column(d time.Duration) string { return fmt.Sprintf("%.3f", float64(d)/float64(time.Millisecond)) }
 
 // long is for how long something was.
 func long(d time.Duration) string { return ms(d) + " ms" }
@@ -237,7 +245,11 @@ func (t *teller) ended(ev history.Event) {
 // acted counts an act. Of one of an earlier term it tells.
 func (t *teller) acted(ev history.Event) {
 	if ev.Token == t.begun {
-		t.of(ev).acts++
+		i := t.of(ev)
+		i.acts++
+		if !ev.Fenced {
+			i.fenced++ // a later leader than that of a larger token: see measure.Promise
+		}
 		return
 	}
 	verdict := "REFUSED BY THE FENCE"
@@ -290,8 +302,11 @@ func (i *idle) String() string {
 	if i.renewed > 0 {
 		parts = append(parts, fmt.Sprintf("renewed %dx", i.renewed))
 	}
-	if i.acts > 0 {
+	switch {
+	case i.acts > 0 && i.fenced == 0:
 		parts = append(parts, fmt.Sprintf("acts %dx, all taken", i.acts))
+	case i.acts > 0:
+		parts = append(parts, fmt.Sprintf("acts %dx, the fence refuses %d", i.acts, i.fenced))
 	}
 	for _, r := range i.refused {
 		parts = append(parts, fmt.Sprintf("bids %dx: %s", r.n, r.why))
@@ -302,7 +317,7 @@ func (i *idle) String() string {
 // figures tells what was measured, and which rules were broken.
 func (t *teller) figures() {
 	f := measure.Of(t.run)
-	fmt.Fprintf(&t.out, "\n%10s  end\n\n", ms(t.run.Length))
+	fmt.Fprintf(&t.out, "\n%10s  end\n\n", column(t.run.Length))
 	switch {
 	case f.FailedOver:
 		t.wrap("", fmt.Sprintf("failover %s, overshoot %s, leaderless %s", long(f.Failover), long(f.Overshoot), long(f.Leaderless)))
@@ -318,7 +333,11 @@ func (t *teller) figures() {
 		t.wrap("", fmt.Sprintf("in %s masters executed %d commands of the leader and %d of %d standbys", l.Span, l.Leader, l.Standby, l.Standbys))
 	}
 	broken := measure.Check(t.run)
-	if len(broken) == 0 {
+	switch {
+	case len(broken) > 0:
+	case f.BeliefOverlap > 0 && !measure.Promises(t.run).Belief:
+		t.wrap("", fmt.Sprintf("no rule is broken: nothing rules two leaders out under %s with guards %s", t.run.Fault, t.run.Guards))
+	default:
 		t.wrap("", "no rule is broken")
 	}
 	for _, v := range broken {

@@ -57,7 +57,7 @@ var runs = map[string]history.Run{
 		Events: []history.Event{
 			{At: 10 * msec, Actor: "candidate-1", Kind: history.TermStarted, Token: 10, Deadline: 1978 * msec},
 			{At: 500 * msec, Actor: "candidate-1", Kind: history.Fault, Name: "calm"},
-			{At: 600 * msec, Actor: "candidate-1", Kind: history.Renewed, Token: 10, Deadline: 3560 * msec},
+			{At: 1600 * msec, Actor: "candidate-1", Kind: history.Renewed, Token: 10, Deadline: 3560 * msec},
 		},
 	},
 	// A schedule after which nobody leads.

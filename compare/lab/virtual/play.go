@@ -65,7 +65,7 @@ func Play(s Spec) (history.Run, error) {
 	}
 	l, err := newLab(s)
 	if err != nil {
-		return history.Run{}, fmt.Errorf("%s: %w", s, err)
+		return history.Run{}, err
 	}
 	l.start()
 	err = l.script()
@@ -73,7 +73,7 @@ func Play(s Spec) (history.Run, error) {
 	run.Steps, run.Load = l.steps, l.load
 	run.Events, run.Length = l.rec.finish()
 	if err = errors.Join(err, l.stop()); err != nil {
-		return history.Run{}, fmt.Errorf("%s: %w", s, err)
+		return history.Run{}, err
 	}
 	return run, nil
 }

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/redis/go-redis/v9/logging"
@@ -38,9 +39,9 @@ const stuck = time.Minute
 
 // Worker is the main function of a child process of a [Pool]: it plays what it
 // reads from in and writes histories to out, until in ends. It exits the process.
-// Interrupts are ignored, since they reach the parent too, which then closes in.
+// What interrupts is ignored: it reaches the parent too, which then closes in.
 func Worker(in io.Reader, out io.Writer) {
-	signal.Ignore(os.Interrupt)
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	logging.Disable() // go-redis reports failed dials on stderr
 	tune()
 	bubble.Main(func(run func(func()) error) int { return work(in, out, run) })

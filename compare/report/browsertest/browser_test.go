@@ -25,10 +25,16 @@ var screenshots = flag.String("screenshots", "", "write pictures of all pages to
 // require is the variable that makes a missing browser a failure.
 const require = "INCUMBENT_REQUIRE_CHROMIUM"
 
+// browsers are the names of programs that will do, and where macOS has one.
+var browsers = []string{
+	"chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
+	"/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+}
+
 // chromium finds the browser.
 func chromium(t *testing.T) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+	for _, name := range browsers {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
