@@ -11,7 +11,7 @@ const envPrefix = "INCUMBENT_"
 // notSettings are variables of this project that configure something else.
 var notSettings = []string{
 	"INCUMBENT_CONFIG", "INCUMBENT_BENCH_REDIS",
-	"INCUMBENT_REQUIRE_REDIS", "INCUMBENT_REQUIRE_POSTGRES", "INCUMBENT_REQUIRE_MARIADB",
+	"INCUMBENT_REQUIRE_REDIS", "INCUMBENT_REQUIRE_POSTGRES", "INCUMBENT_REQUIRE_MARIADB", "INCUMBENT_REQUIRE_CHROMIUM",
 }
 
 // kubernetes matches what it makes of the names of services, such as a service

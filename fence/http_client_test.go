@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -302,9 +303,9 @@ func TestHTTPGuard(t *testing.T) {
 // A connection that the service closed in the meantime costs nothing: raising
 // twice is harmless, so net/http may send the request again.
 func TestHTTPGuardOnAStaleConnection(t *testing.T) {
-	calls := 0
+	var calls atomic.Int32 // the two connections have a goroutine each
 	server := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if calls++; calls == 2 {
+		if calls.Add(1) == 2 {
 			panic(http.ErrAbortHandler)
 		}
 		w.Header().Set(fence.Header, r.Header.Get(fence.Header))
@@ -313,8 +314,8 @@ func TestHTTPGuardOnAStaleConnection(t *testing.T) {
 	g := &fence.HTTPGuard{URL: server.URL, Election: "jobs", Client: server.Client()}
 	check(t, g.Raise(t.Context(), 7))
 	check(t, g.Raise(t.Context(), 7))
-	if calls != 3 {
-		t.Errorf("%d calls, want 3", calls)
+	if n := calls.Load(); n != 3 {
+		t.Errorf("%d calls, want 3", n)
 	}
 }
 
