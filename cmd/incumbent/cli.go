@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.ExplicitGroups([]kong.Group{{Key: settingsGroup, Title: "Settings, as in the file:"}}),
 		kong.Vars{
-			"default_faults": defaultFaults, "default_modes": defaultModes,
+			"default_faults": defaultFaults, "local_faults": localFaults, "local_runs": strconv.Itoa(localRuns), "local_quick": strconv.Itoa(localQuick), "default_modes": defaultModes,
 			"default_runs": strconv.Itoa(defaultRuns), "quick_runs": strconv.Itoa(quickRuns),
 		})
 	if err != nil {

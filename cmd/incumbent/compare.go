@@ -1,34 +1,37 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os/signal"
-	"slices"
 	"strings"
 	"time"
 
 	"incumbent/compare"
 	"incumbent/compare/decide"
 	"incumbent/compare/fault"
+	"incumbent/compare/lab/local"
 	"incumbent/compare/lab/virtual"
 )
 
 // compareCommand is "incumbent compare".
 type compareCommand struct {
 	Modes      []string      `default:"${default_modes}" placeholder:"MODE" help:"Modes to compare: single, quorum3, quorum5 and so on up to quorum9 (default: ${default})."`
-	Faults     []string      `default:"${default_faults}" placeholder:"FAULT" help:"Faults to play, by name (see below), or leader, store or all of them (default: ${default})."`
+	Faults     []string      `placeholder:"FAULT" help:"Faults to play, by name (see below), or leader, store or all of them (default: ${default_faults}; with --lab local ${local_faults})."`
 	Guards     []string      `placeholder:"on,off" help:"Guards of the store: on, off or both (default: both where it matters, else on)."`
-	Runs       *int          `placeholder:"N" help:"Runs of each fault in each mode (default: ${default_runs}, with --quick ${quick_runs})."`
+	Runs       *int          `placeholder:"N" help:"Runs of each fault in each mode (default: ${default_runs}, with --quick ${quick_runs}; with --lab local ${local_runs} and ${local_quick})."`
 	Seed       uint64        `default:"1" help:"First seed; the runs of a cell have this one and those that follow (default: ${default})."`
 	TTL        time.Duration `name:"ttl" default:"2s" help:"How long a lease lasts, from 100ms to 1h (default: ${default})."`
 	Candidates int           `default:"3" help:"How many candidates take part, 2 to 50 (default: ${default})."`
 	conditions `embed:""`
 	Schedule   []string `sep:"none" placeholder:"FILE" help:"Also play the schedule of faults in this YAML file, see docs/examples. May be repeated; without --faults only schedules are played."`
-	Lab        string   `default:"virtual" help:"Where to play: virtual is simulated, and one seed gives one history (default: ${default})."`
+	Lab        string   `default:"virtual" help:"Where to play: virtual is simulated, and one seed gives one history; local starts real servers and processes on this machine (default: ${default})."`
+	ServerBin  string   `name:"server-bin" placeholder:"FILE" help:"Server program for --lab local (default: redis-server or valkey-server, as found)."`
 	Quick      bool     `help:"Fewer runs, for a first look."`
 	Quiet      bool     `short:"q" help:"No progress on standard error."`
-	Workers    int      `default:"0" placeholder:"N" help:"Processes that play at the same time; 0 means one a core. Changes no figure."`
+	Workers    int      `default:"0" placeholder:"N" help:"Runs that are played at the same time; 0 means one a core, with --lab local two, which disturb each other a little."`
 	SLO        *string  `name:"slo" placeholder:"LIMITS" help:"Say which mode keeps these limits, as in failover=10s,overlap=0,fence=yes,servers<=3 (see below)."`
 	Table      bool     `help:"Print a row for each fault, mode and setting of the guards."`
 	Out        string   `short:"o" placeholder:"DIR" help:"Also write report.html, report.md, adr.md (a decision record), summary.json, results.txt (Go benchmark format) and events.jsonl to this directory."`
@@ -78,6 +81,45 @@ const (
 	quickRuns     = 20
 )
 
+// The same with real processes, where a run takes seconds.
+const (
+	localFaults = "resign,crash,pause,pause-write,partition,restart-empty,failover"
+	localRuns   = 10
+	localQuick  = 3
+	localWorker = 2
+)
+
+// isLocal reports whether real processes are asked for.
+func (c *compareCommand) isLocal() bool { return c.Lab == local.Name }
+
+// faults are those that the flags ask for: none where there are schedules instead.
+func (c *compareCommand) faults() []string {
+	switch {
+	case len(c.Faults) > 0:
+		return fault.Expand(c.Faults)
+	case len(c.Schedule) > 0:
+		return nil
+	case c.isLocal():
+		return strings.Split(localFaults, ",")
+	}
+	return fault.Group(defaultFaults)
+}
+
+// runs is how many a cell has.
+func (c *compareCommand) runs() int {
+	switch {
+	case c.Runs != nil:
+		return *c.Runs
+	case c.isLocal() && c.Quick:
+		return localQuick
+	case c.isLocal():
+		return localRuns
+	case c.Quick:
+		return quickRuns
+	}
+	return defaultRuns
+}
+
 const maxWorkers = 256
 
 // Run plays the comparison.
@@ -91,6 +133,12 @@ func (c *compareCommand) Run(ctx context.Context, s streams, code *int) error {
 	if err != nil {
 		*code = usage(s.err, "incumbent compare", fmt.Errorf("compare: --%w", err))
 		return nil
+	}
+	if c.isLocal() {
+		if plan, err = c.playable(s, plan); err != nil {
+			*code = usage(s.err, "incumbent compare", fmt.Errorf("compare: --%w", err))
+			return nil
+		}
 	}
 	lab, err := c.lab()
 	if err != nil {
@@ -119,14 +167,8 @@ func (c *compareCommand) limits() (*decide.SLO, error) {
 // plan makes a plan of the flags. The error begins with the flag.
 func (c *compareCommand) plan() (compare.Plan, error) {
 	p := compare.Plan{
-		Seed: c.Seed, Runs: defaultRuns, TTL: c.TTL, Faults: fault.Expand(c.Faults), Guards: c.Guards, Candidates: c.Candidates,
+		Seed: c.Seed, Runs: c.runs(), TTL: c.TTL, Faults: c.faults(), Guards: c.Guards, Candidates: c.Candidates,
 		Renew: c.Renew, Link: c.link(), Loss: c.Loss, Drift: c.Drift,
-	}
-	if c.Quick {
-		p.Runs = quickRuns
-	}
-	if c.Runs != nil {
-		p.Runs = *c.Runs
 	}
 	for _, text := range c.Modes {
 		m, err := compare.ParseMode(text)
@@ -142,20 +184,44 @@ func (c *compareCommand) plan() (compare.Plan, error) {
 		}
 		p.Schedules = append(p.Schedules, s)
 	}
-	if len(p.Schedules) > 0 && slices.Equal(c.Faults, strings.Split(defaultFaults, ",")) {
-		p.Faults = nil
-	}
 	if c.Workers < 0 || c.Workers > maxWorkers {
 		return p, fmt.Errorf("workers: %d: must be from 0 to %d", c.Workers, maxWorkers)
 	}
-	if c.Lab != virtual.Lab {
-		return p, fmt.Errorf("lab: %q: must be %s", c.Lab, virtual.Lab)
+	if c.Lab != virtual.Lab && !c.isLocal() {
+		return p, fmt.Errorf("lab: %q: must be %s or %s", c.Lab, virtual.Lab, local.Name)
+	}
+	if c.ServerBin != "" && !c.isLocal() {
+		return p, fmt.Errorf("server-bin: %q: is for --lab %s", c.ServerBin, local.Name)
 	}
 	return p, p.Validate()
 }
 
+// player plays with real servers.
+func (c *compareCommand) player() *local.Player {
+	return &local.Player{ServerBinary: c.ServerBin, Workers: cmp.Or(c.Workers, localWorker)}
+}
+
+// playable leaves out of a plan what real processes cannot play here, and says so.
+func (c *compareCommand) playable(s streams, p compare.Plan) (compare.Plan, error) {
+	lab := compare.Local{Player: c.player()}
+	if err := lab.Player.Ready(); err != nil {
+		return p, fmt.Errorf("server-bin: %w", err)
+	}
+	p, reasons := lab.Playable(p)
+	if len(p.Faults)+len(p.Schedules) == 0 {
+		return p, fmt.Errorf("faults: nothing can be played: %w", errors.Join(reasons...))
+	}
+	for _, r := range reasons {
+		_, _ = fmt.Fprintf(s.err, "left out: %v\n", r)
+	}
+	return p, nil
+}
+
 // lab makes the lab that the flags ask for.
 func (c *compareCommand) lab() (compare.Lab, error) {
+	if c.isLocal() {
+		return compare.Local{Player: c.player()}, nil
+	}
 	command, err := newWorker()
 	if err != nil {
 		return nil, err

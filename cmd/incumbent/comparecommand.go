@@ -23,9 +23,15 @@ func (c *compareCommand) command(p compare.Plan) string {
 			args = append(args, flag, compare.ShellWord(value))
 		}
 	}
+	runs, faults := defaultRuns, defaultFaults
+	if c.isLocal() {
+		runs, faults = localRuns, localFaults
+	}
+	add("--lab", cmp.Or(c.Lab, virtual.Lab), virtual.Lab)
+	add("--server-bin", c.ServerBin, "")
 	add("--modes", strings.Join(modes, ","), defaultModes)
 	if len(p.Faults) > 0 {
-		add("--faults", strings.Join(fault.Shorten(p.Faults), ","), defaultFaults)
+		add("--faults", strings.Join(fault.Shorten(p.Faults), ","), faults)
 	}
 	add("--guards", strings.Join(p.Guards, ","), "")
 	add("--ttl", p.TTL.String(), "2s")
@@ -41,6 +47,6 @@ func (c *compareCommand) command(p compare.Plan) string {
 		add("--slo", *c.SLO, "")
 	}
 	add("--seed", strconv.FormatUint(p.Seed, 10), "1")
-	add("--runs", strconv.Itoa(p.Runs), strconv.Itoa(defaultRuns))
+	add("--runs", strconv.Itoa(p.Runs), strconv.Itoa(runs))
 	return strings.Join(args, " ")
 }

@@ -52,6 +52,9 @@ func (c *compareCommand) judge(r *compare.Result, slo *decide.SLO) report.Report
 	rep.Decision = &d
 	if d.Next != "" {
 		rep.Next = self() + strings.TrimPrefix(d.Next, "incumbent")
+		if c.isLocal() {
+			rep.Next += " --lab " + c.Lab
+		}
 	}
 	return rep
 }
@@ -141,7 +144,9 @@ func (c *compareCommand) next(r *compare.Result) string {
 	}
 	p := r.Plan
 	p.Seed += uint64(p.Runs)
-	p.Runs = max(p.Runs, defaultRuns)
+	if !c.isLocal() {
+		p.Runs = max(p.Runs, defaultRuns)
+	}
 	command := c.command(p)
 	if c.Out != "" && c.SLO == nil {
 		command += " --slo " + compare.ShellWord(exampleSLO)

@@ -4,6 +4,11 @@ package main
 import (
 	"context"
 	"os"
+
+	"incumbent/compare/lab/local"
 )
 
-func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	local.ChildMain() // never returns in a process that the local lab started
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

@@ -104,6 +104,18 @@ func (p *Player) Supports(s Spec) error {
 	return nil
 }
 
+// Ready is an error where there is no server program to play with.
+func (p *Player) Ready() error {
+	_, err := redisproc.LookPath(p.ServerBinary)
+	switch {
+	case err == nil:
+		return nil
+	case p.ServerBinary == "":
+		return fmt.Errorf("%w in PATH: install the package redis-server or valkey-server, or name the program", redisproc.ErrNoBinary)
+	}
+	return fmt.Errorf("%s: must be an executable redis-server or valkey-server: %w", p.ServerBinary, err)
+}
+
 // Play plays all specs, and calls done for each of them with either a history or an
 // error, one at a time and in their order. When ctx ends it stops, and returns ctx's
 // error; done was then called for what was finished. Nothing that it started runs any
