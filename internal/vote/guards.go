@@ -83,14 +83,21 @@ func Together(masters []*Master) {
 	}
 }
 
-// met notes which server answered.
+// met notes which server answered. Where another one did before, those who listen
+// there are moved here: that one may go on as a replica, or cut off, and releases
+// are published where leases are.
 func (m *Master) met(runID string) {
 	if runID == "" {
 		m.runID.Store(nil)
 		return
 	}
-	if old := m.runID.Load(); old == nil || *old != runID {
-		m.runID.Store(&runID)
+	old := m.runID.Load()
+	if old != nil && *old == runID {
+		return
+	}
+	m.runID.Store(&runID)
+	if old != nil {
+		m.ears.move()
 	}
 }
 

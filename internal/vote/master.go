@@ -39,6 +39,7 @@ type Master struct {
 	runID   atomic.Pointer[string] // of the server that answered last; nil before, or if hidden
 	known   *atomic.Bool           // a record was seen: AssumeNew has had its time; see Together
 	clock   serverClock
+	ears    ears
 	told    told
 	open    atomic.Int64 // calls in flight, for tests of leaks
 }

@@ -3,6 +3,7 @@ package vote
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,13 +35,21 @@ const (
 )
 
 // Listen calls heard for every release on this master until ctx ends, and once
-// for each time that the subscription was made. It never polls: ping is how
-// long a silent connection is trusted before it is asked for a sign of life.
-// It returns when ctx has ended and the connection is closed.
+// for each time that the subscription was made, unless that was because a bid has met
+// another server in the master's place: whoever bids there knows how things stand.
+// It never polls: ping is how long a silent connection is trusted before it is asked
+// for a sign of life. It returns when ctx has ended and the connection is closed.
 func (m *Master) Listen(ctx context.Context, ping time.Duration, heard func(Wake)) {
 	pause := firstPause
+	moved := false
 	for ctx.Err() == nil {
-		stood, err := m.listenOnce(ctx, ping, heard)
+		var stood bool
+		var err error
+		stood, moved, err = m.listenOnce(ctx, ping, heard, moved)
+		if moved {
+			// rare: subscription-moved
+			continue
+		}
 		if stood {
 			pause = firstPause
 		}
@@ -73,26 +82,33 @@ var ended = func() context.Context {
 	return ctx
 }()
 
-// listenOnce keeps one subscription. It reports whether it ever stood, and why
+// listenOnce keeps one subscription; quiet, it does not tell that it was made. It
+// reports whether it ever stood, whether another one is to be made elsewhere, and why
 // it ended.
-func (m *Master) listenOnce(ctx context.Context, ping time.Duration, heard func(Wake)) (stood bool, err error) {
+func (m *Master) listenOnce(ctx context.Context, ping time.Duration, heard func(Wake), quiet bool) (stood, moved bool, err error) {
 	s := m.client.Subscribe(ctx)
 	defer func() { _ = s.Close() }() // its connection is of no use to anybody else
 	bounded, cancel := context.WithTimeout(ctx, m.Timeout)
 	err = s.Subscribe(bounded, m.keys.Channel)
 	cancel()
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
-	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // ends a read in progress
+	here, leave := context.WithCancel(ctx)
+	defer leave()
+	stop := context.AfterFunc(here, func() { _ = s.Close() }) // ends a read in progress
 	defer stop()
+	ear := m.ears.add(leave)
+	defer func() { moved = m.ears.remove(ear) && stood && ctx.Err() == nil }()
 	asked := false
 	for {
 		msg, err := s.ReceiveTimeout(ended, ping)
 		switch v := msg.(type) {
 		case *redis.Subscription:
 			stood = true
-			heard(Wake{})
+			if !quiet {
+				heard(Wake{})
+			}
 		case *redis.Message:
 			heard(Wake{v.Payload})
 		}
@@ -102,8 +118,49 @@ func (m *Master) listenOnce(ctx context.Context, ping time.Duration, heard func(
 		}
 		// Silence: one PING must bring an answer within another interval.
 		if ctx.Err() != nil || asked || !isTimeout(err) || s.Ping(ended) != nil {
-			return stood, err
+			return stood, false, err
 		}
 		asked = true
+	}
+}
+
+// ears are the subscriptions to one master.
+type ears struct {
+	mu   sync.Mutex
+	open map[*ear]struct{}
+}
+
+// ear is one of them.
+type ear struct {
+	leave func() // ends it soon; does not block
+	moved bool   // it is to be made anew elsewhere
+}
+
+func (e *ears) add(leave func()) *ear {
+	one := &ear{leave: leave}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.open == nil {
+		e.open = map[*ear]struct{}{}
+	}
+	e.open[one] = struct{}{}
+	return one
+}
+
+// remove forgets a subscription, and reports whether it was moved.
+func (e *ears) remove(one *ear) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.open, one)
+	return one.moved
+}
+
+// move ends all subscriptions, so that each is made anew.
+func (e *ears) move() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for one := range e.open {
+		one.moved = true
+		one.leave()
 	}
 }
