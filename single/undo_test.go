@@ -3,6 +3,7 @@ package single_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"incumbent/election"
 	"incumbent/internal/redisproc"
 	"incumbent/internal/redisproc/redistest"
+	"incumbent/internal/simnet"
 	"incumbent/single"
 )
 
@@ -47,4 +49,36 @@ func TestD_UndoneBidsDoNotWakeTheirOwnCandidate(t *testing.T) {
 	if err := e.Close(context.Background()); err != nil {
 		t.Error(err)
 	}
+}
+
+// A release whose connection breaks is sent once more: whether or not it was executed,
+// all others would else wait for the lease's end.
+func TestReleaseIsSentAgain(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		st := w.store("a")
+		for i := range 3 {
+			g, err := st.Acquire(t.Context(), election.Bid{Value: fmt.Sprint("v", i), Candidate: election.Candidate{ID: "a"}, TTL: time.Minute})
+			if err != nil {
+				t.Fatalf("round %d: %v", i, err)
+			}
+			if i > 0 { // the first one makes sure that scripts are loaded
+				w.m.DropReply("a", "EVALSHA", 1, simnet.Reset)
+			}
+			if _, err := st.Release(t.Context(), g); err != nil {
+				t.Errorf("round %d: %v", i, err)
+			}
+		}
+		// What another one holds by then is left alone.
+		mine, err := st.Acquire(t.Context(), election.Bid{Value: "mine", Candidate: election.Candidate{ID: "a"}, TTL: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.m.Do("SET", leaseKey, "theirs", "PX", "60000"); err != nil {
+			t.Fatal(err)
+		}
+		w.m.DropReply("a", "EVALSHA", 1, simnet.Reset)
+		if _, err := st.Release(t.Context(), mine); !errors.Is(err, election.ErrTaken) {
+			t.Errorf("release of what another one holds: %v", err)
+		}
+	})
 }

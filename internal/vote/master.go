@@ -172,9 +172,20 @@ func (m *Master) Reseat(ctx context.Context, g election.Grant) (Reply, error) {
 }
 
 // Release gives the lease back where it is ours. Token 0 undoes a vote that
-// never became a term.
+// never became a term. Where the connection breaks it is sent once more: all others
+// would wait for the lease's end, and what another one holds by then is left alone. A
+// lease that is gone at that time was released by the first try.
 func (m *Master) Release(ctx context.Context, value string, token election.Token) (Reply, error) {
-	return m.call(ctx, "release", releaseScript, value, uint64(token), m.keys.Channel)
+	r, err := m.call(ctx, "release", releaseScript, value, uint64(token), m.keys.Channel)
+	if !errors.Is(err, election.ErrUnreachable) || isTimeout(err) || ctx.Err() != nil {
+		return r, err
+	}
+	// rare: release-sent-again
+	r, err = m.call(ctx, "release", releaseScript, value, uint64(token), m.keys.Channel)
+	if err == nil && r.Status == "expired" {
+		r.Status = "released"
+	}
+	return r, err
 }
 
 // call runs a script, bounded by the master's timeout and by ctx.
