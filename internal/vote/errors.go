@@ -30,24 +30,34 @@ var wording = []struct {
 	kind   error
 	remedy string
 }{
-	{regexp.MustCompile(`\bREADONLY\b`), election.ErrReadOnly, readOnlyRemedy},
+	{regexp.MustCompile(`\b(READONLY|MASTERDOWN|UNBLOCKED)\b|read only (slave|replica)|cannot be used with replica instances`), election.ErrReadOnly, readOnlyRemedy},
 	{regexp.MustCompile(`\bLOADING\b`), election.ErrLoading, ""},
-	{regexp.MustCompile(`\bOOM\b`), election.ErrOutOfMemory, "raise maxmemory or free memory"},
+	{regexp.MustCompile(`\bOOM\b|command not allowed when used memory`), election.ErrOutOfMemory, "raise maxmemory or free memory"},
 	{regexp.MustCompile(`\bMISCONF\b`), election.ErrMisconfigured, "repair the server's persistence: see its log and disk"},
 	{regexp.MustCompile(`\bNOREPLICAS\b`), election.ErrNoReplicas, "bring replicas back, or lower min-replicas-to-write"},
-	{regexp.MustCompile(`\b(NOAUTH|WRONGPASS)\b|invalid password|AUTH failed|AUTH <password> called without`), election.ErrAuth, "check user name and password"},
-	{regexp.MustCompile(`NOPERM.*'(eval|evalsha)'`), election.ErrScriptsDisabled, "grant the ACL user EVAL and EVALSHA"},
+	{regexp.MustCompile(`\bDENIED\b.*protected mode`), election.ErrAuth, "the server lets nobody in from another host: set a password there, or end its protected mode"},
+	{regexp.MustCompile(`\b(NOAUTH|WRONGPASS)\b|invalid password|AUTH failed|AUTH <password> called without|no password is set|operation not permitted|unauthenticated (multi)?bulk`),
+		election.ErrAuth, "check user name and password"},
+	{regexp.MustCompile(`(?i)NOPERM.*'(eval|evalsha)\b`), election.ErrScriptsDisabled, "grant the ACL user EVAL and EVALSHA"},
 	{regexp.MustCompile(`\bNOPERM\b|can't run this command|can't access at least one of the keys|ACL failure|No permissions to access`),
 		election.ErrNoPermission, "grant the ACL user the commands and key pattern that docs/protocol.md lists"},
 	{regexp.MustCompile(`\bWRONGTYPE\b`), election.ErrForeignKey, "another program uses this key: choose another prefix or election name"},
 	{regexp.MustCompile(`\bCROSSSLOT\b|hash to the same slot|non local key`), election.ErrCrossSlot, "the proxy in between must keep hash tags"},
 	{regexp.MustCompile(`SELECT is not allowed in cluster mode`), election.ErrWrongClient, "a Cluster has only database 0: remove the database number"},
-	{regexp.MustCompile(`^(MOVED|ASK) `), election.ErrWrongClient, "the server is a member of a Cluster: use a Cluster client"},
-	{regexp.MustCompile(`\b(CLUSTERDOWN|MASTERDOWN|TRYAGAIN)\b`), election.ErrClusterDown, ""},
-	{regexp.MustCompile(`\bBUSY\b`), election.ErrBusy, "a script on the server runs too long: SCRIPT KILL ends it"},
-	{regexp.MustCompile(`(?i)unknown command '?` + "`?" + `(EVAL|EVALSHA)\b`), election.ErrScriptsDisabled, "the server must allow EVAL and EVALSHA"},
+	{regexp.MustCompile(`DB index is out of range`), election.ErrWrongClient, "the server has fewer databases: correct the database number"},
+	{regexp.MustCompile(`\b(MOVED|ASK) \d+ `), election.ErrWrongClient, "the server is a member of a Cluster: use a Cluster client"},
+	{regexp.MustCompile(`\b(CLUSTERDOWN|TRYAGAIN)\b`), election.ErrClusterDown, ""},
+	{regexp.MustCompile(`\b(BUSY|UNKILLABLE)\b`), election.ErrBusy, "a script on the server runs too long: SCRIPT KILL ends it"},
+	// Proxies and providers have words of their own for what they do not pass on.
+	{regexp.MustCompile(`(?i)(unknown|unsupported|disabled|disallowed|not (supported|allowed|available|enabled)) command\W*(EVAL|EVALSHA)\b`), election.ErrScriptsDisabled, "the server must allow EVAL and EVALSHA"},
+	{regexp.MustCompile(`(?i)\b(EVAL|EVALSHA)\b\W.*\b(disabled|unsupported|forbidden|not (be )?(support|supported|allowed|available|enabled|permitted))\b`), election.ErrScriptsDisabled, "the server must allow EVAL and EVALSHA"},
 	{regexp.MustCompile(`max number of clients`), election.ErrUnreachable, "raise maxclients"},
 }
+
+// handshake matches the alerts by which a server refuses a TLS handshake. The one
+// for a missing certificate comes after the client has done its part (TLS 1.3), with
+// the first answer; before that nothing was done. Other alerts leave that open.
+var handshake = regexp.MustCompile(`certificate|protocol version|handshake failure|insufficient security|unrecognized name|access denied`)
 
 // kindOf tells what kind of failure err is, and what to do about it.
 //
@@ -58,6 +68,7 @@ func kindOf(err error) (kind error, remedy string) {
 	var invalid x509.CertificateInvalidError
 	var record tls.RecordHeaderError
 	var alert tls.AlertError
+	var op *net.OpError
 	switch {
 	case errors.Is(err, redis.ErrClosed):
 		return election.ErrClientClosed, "stop the elector before closing its client"
@@ -69,6 +80,8 @@ func kindOf(err error) (kind error, remedy string) {
 		return election.ErrTLS, "check the server's certificate"
 	case errors.As(err, &record):
 		return election.ErrTLS, "the port does not speak TLS"
+	case errors.As(err, &op) && op.Op == "remote error" && handshake.MatchString(op.Error()):
+		return election.ErrTLS, "give this client's certificate, and see the server's log: it refused the handshake"
 	}
 	// What no server said is not searched for a server's words: an address may
 	// contain them.

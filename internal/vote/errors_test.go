@@ -49,7 +49,7 @@ func TestKindOf(t *testing.T) {
 		{said("MOVED 1 127.0.0.1:7000"), election.ErrWrongClient},
 		{said("ASK 1 127.0.0.1:7000"), election.ErrWrongClient},
 		{said("CLUSTERDOWN The cluster is down"), election.ErrClusterDown},
-		{said("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."), election.ErrClusterDown},
+		{said("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."), election.ErrReadOnly},
 		{said("TRYAGAIN Multiple keys request during rehashing of slot"), election.ErrClusterDown},
 		{said("BUSY Redis is busy running a script."), election.ErrBusy},
 		{said("BUSYGROUP Consumer Group name already exists"), election.ErrRejected},
