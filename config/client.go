@@ -39,6 +39,26 @@ type Client struct {
 // keep trying. ctx and a few timeouts bound the look. Close the client in any
 // case. Later changes of c have no effect on it.
 func (c *Config) Open(ctx context.Context) (*Client, error) {
+	cl, err := c.connect()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range c.Warnings() {
+		cl.cfg.Logger.Warn(w)
+	}
+	fatal, trouble := cl.look(ctx)
+	if fatal != nil {
+		return nil, errors.Join(fatal, cl.disconnect())
+	}
+	if trouble != nil {
+		cl.cfg.Logger.Warn("servers cannot serve elections yet; candidates keep trying",
+			"mode", cl.cfg.Mode, "failing", count(trouble), "of", len(cl.clients), "error", oneLineError{trouble})
+	}
+	return cl, nil
+}
+
+// connect validates the configuration and makes the clients, which sends nothing.
+func (c *Config) connect() (*Client, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -52,17 +72,6 @@ func (c *Config) Open(ctx context.Context) (*Client, error) {
 			return nil, errors.Join(err, cl.disconnect())
 		}
 		cl.clients = append(cl.clients, s.open(o))
-	}
-	for _, w := range c.Warnings() {
-		cl.cfg.Logger.Warn(w)
-	}
-	fatal, trouble := cl.look(ctx)
-	if fatal != nil {
-		return nil, errors.Join(fatal, cl.disconnect())
-	}
-	if trouble != nil {
-		cl.cfg.Logger.Warn("servers cannot serve elections yet; candidates keep trying",
-			"mode", cl.cfg.Mode, "failing", count(trouble), "of", len(cl.clients), "error", oneLineError{trouble})
 	}
 	return cl, nil
 }

@@ -96,8 +96,8 @@ type Config struct {
 
 	// KeepRedisLog leaves go-redis' logger, which is one for the whole process, as
 	// it is. By default Open replaces it by one that passes everything to slog but
-	// the line for each failed dial, which would come with every try while a store
-	// is down. No setting either.
+	// the line for each failed connection, which would come with every try while a
+	// store is down. No setting either.
 	KeepRedisLog bool `json:"-" yaml:"-"`
 
 	from origins

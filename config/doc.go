@@ -42,6 +42,12 @@
 // problems are reported at once, each with field, value, place and rule (see
 // FieldError). Values without a meaning are refused, never repaired.
 //
+// # Before the first start
+//
+// Config.Preflight, or incumbent check on a command line, asks every server whether
+// it can serve an election, and says what is wrong or unwise, with a remedy, where
+// Open would refuse or only log a line. It writes nothing.
+//
 // # Guards
 //
 // A campaign waits at masters that may have forgotten a lease, for about max_ttl.

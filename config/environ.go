@@ -12,6 +12,7 @@ const envPrefix = "INCUMBENT_"
 var notSettings = []string{
 	"INCUMBENT_CONFIG", "INCUMBENT_BENCH_REDIS",
 	"INCUMBENT_REQUIRE_REDIS", "INCUMBENT_REQUIRE_POSTGRES", "INCUMBENT_REQUIRE_MARIADB", "INCUMBENT_REQUIRE_CHROMIUM",
+	"INCUMBENT_REQUIRE_FAKETIME",
 }
 
 // kubernetes matches what it makes of the names of services, such as a service

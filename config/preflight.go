@@ -20,14 +20,19 @@ const probe = "preflight"
 
 // Check asks every server whether it can serve the named election, and joins
 // what is wrong, each a *election.MasterError: unreachable, TLS failure, wrong
-// password, missing permission, too old, and so on. It writes nothing. ctx and
-// a few timeouts bound it. Without a name permissions on keys are not checked.
+// password, missing permission, too old, and so on. These are the faults among
+// what Preflight finds. It writes nothing. ctx and a few timeouts bound it.
+// Without a name permissions are not checked.
 func (cl *Client) Check(ctx context.Context, name string) error {
-	l, err := cl.lookAt(ctx, name)
+	found, err := cl.Preflight(ctx, name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(append(l.errs, l.same)...)
+	var errs []error
+	for _, f := range found {
+		errs = append(errs, f.Err)
+	}
+	return errors.Join(errs...)
 }
 
 // look is Check for Open: it tells what waiting does not cure from the rest.
@@ -59,8 +64,10 @@ func (cl *Client) lasts(err error) bool {
 
 // looks are what all servers showed.
 type looks struct {
-	errs []error // one for each, nil where all is well
-	same error   // two of them are one server
+	names  []string
+	errs   []error // one for each, nil where all is well
+	states []election.MasterState
+	same   error // two of them are one server
 }
 
 // lookAt looks at all servers at once.
@@ -69,14 +76,18 @@ func (cl *Client) lookAt(ctx context.Context, name string) (looks, error) {
 	if err != nil {
 		return looks{}, err
 	}
-	l := looks{errs: make([]error, len(masters))}
+	n := len(masters)
+	l := looks{names: make([]string, n), errs: make([]error, n), states: make([]election.MasterState, n)}
 	var wg sync.WaitGroup
 	for i, m := range masters {
+		l.names[i] = m.Name
 		wg.Go(func() {
 			err := m.Check(ctx)
 			if err == nil {
-				err = m.Inspect(ctx).Err
+				l.states[i] = m.Inspect(ctx)
+				err = l.states[i].Err
 			}
+			err = cl.otherwise(ctx, cl.clients[i], m.Name, err)
 			if !isSilent(err) {
 				err = cl.inform(ctx, cl.clients[i], m.Name, err)
 			}
@@ -150,6 +161,9 @@ func (cl *Client) inform(ctx context.Context, c redis.UniversalClient, name stri
 		return found
 	}
 	info := parseInfo(text)
+	if info["redis_mode"] == "sentinel" {
+		return refuse(election.ErrWrongClient, errors.New("a Sentinel, which keeps no data"), "use single.sentinel.addresses for Sentinels, or give the address of the primary")
+	}
 	if info["cluster_enabled"] == "1" && !follows && cl.cfg.Mode == ModeSingle {
 		return refuse(election.ErrWrongClient, errors.New("a member of a Cluster"), "use single.cluster.addresses")
 	}

@@ -14,13 +14,21 @@ import (
 	"incumbent/election"
 )
 
-// An item is one value as people may see it.
-type item struct{ key, value, where string }
+// A Value is one setting in effect, as people may see it.
+type Value struct {
+	// Key is as in the file; quorum.masters[0].address for what a list holds.
+	Key string `json:"key"`
+	// Value is as it would be written; *** for a secret.
+	Value string `json:"value"`
+	// Source is a line of the file, a variable, a flag, or "default".
+	Source string `json:"source"`
+}
 
-// items lists what is in effect, with defaults filled in and secrets hidden.
-func (c *Config) items() []item {
+// Values lists what is in effect, with defaults filled in and secrets hidden, in
+// the order of a file. What is empty is left out.
+func (c *Config) Values() []Value {
 	full := c.withDefaults()
-	var out []item
+	var out []Value
 	for _, f := range fields {
 		if masters, ok := f.at(&full).(*[]Master); ok {
 			for i := range *masters {
@@ -35,15 +43,15 @@ func (c *Config) items() []item {
 }
 
 // list gives the fields of t that are not empty.
-func list[T any](fs []field[T], t *T, base string, from origins) []item {
-	var out []item
+func list[T any](fs []field[T], t *T, base string, from origins) []Value {
+	var out []Value
 	for _, f := range fs {
 		if value := text(f.at(t)); value != "" {
 			where := from.of(base + f.key)
 			if where == "" {
 				where = "default"
 			}
-			out = append(out, item{base + f.key, value, where})
+			out = append(out, Value{base + f.key, value, where})
 		}
 	}
 	return out
@@ -92,8 +100,8 @@ func text(at any) string {
 // the value came from. Secrets show as ***.
 func (c *Config) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, i := range c.items() {
-		if _, err := fmt.Fprintf(t, "%s\t%s\t%s\n", i.key, oneLine(i.value), i.where); err != nil {
+	for _, i := range c.Values() {
+		if _, err := fmt.Fprintf(t, "%s\t%s\t%s\n", i.Key, oneLine(i.Value), i.Source); err != nil {
 			return err
 		}
 	}
@@ -111,11 +119,11 @@ func oneLine(s string) string {
 // String gives the configuration in effect in one line, secrets as ***.
 func (c Config) String() string {
 	var b strings.Builder
-	for n, i := range c.items() {
+	for n, i := range c.Values() {
 		if n > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(i.key + "=" + oneLine(i.value))
+		b.WriteString(i.Key + "=" + oneLine(i.Value))
 	}
 	return b.String()
 }
@@ -127,8 +135,8 @@ func (c Config) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, c.String(
 // LogValue gives the configuration in effect to slog, secrets as ***.
 func (c Config) LogValue() slog.Value {
 	var attrs []slog.Attr
-	for _, i := range c.items() {
-		attrs = append(attrs, slog.String(i.key, i.value))
+	for _, i := range c.Values() {
+		attrs = append(attrs, slog.String(i.Key, i.Value))
 	}
 	return slog.GroupValue(attrs...)
 }

@@ -13,8 +13,9 @@ func TestDialFilter(t *testing.T) {
 	defer slog.SetDefault(old)
 	slog.SetDefault(slog.New(slog.NewTextHandler(&out, nil)))
 	dialFilter{}.Printf(t.Context(), "redis: connection pool: failed to dial after %d attempts: %v", 1, "refused")
+	dialFilter{}.Printf(t.Context(), "push: pre-command drain failed, retiring conn: %v", "closed")
 	if out.Len() > 0 {
-		t.Errorf("a failed dial was logged: %s", &out)
+		t.Errorf("a failed connection was logged: %s", &out)
 	}
 	dialFilter{}.Printf(t.Context(), "redis: something %s", "else")
 	if !strings.Contains(out.String(), "go-redis: something else") {

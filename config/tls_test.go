@@ -82,11 +82,11 @@ func secure(t *testing.T, ca *authority, change func(*x509.Certificate), args ..
 	return redistest.StartT(t, redisproc.Options{TLS: &redisproc.TLS{Cert: cert, Key: key, CA: trusted}, Args: args}).Addr()
 }
 
-// expired starts a server whose certificate was good once. A real one would
+// outOfDate starts a server whose certificate is not good now. A real one would
 // not get ready, since it is asked by a client with the same certificate.
-func expired(t *testing.T, ca *authority) string {
+func outOfDate(t *testing.T, ca *authority, change func(*x509.Certificate)) string {
 	t.Helper()
-	cert, key, _ := newCert(t, ca, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Hour) })
+	cert, key, _ := newCert(t, ca, change)
 	pair, err := tls.LoadX509KeyPair(cert, key)
 	noErr(t, err)
 	s, err := miniredis.RunTLS(&tls.Config{Certificates: []tls.Certificate{pair}})
@@ -101,7 +101,7 @@ func TestTLS(t *testing.T) {
 	ca := newAuthority(t)
 	good := secure(t, ca, nil)
 	named := secure(t, ca, func(c *x509.Certificate) { c.IPAddresses = nil })
-	expired := expired(t, ca)
+	expired := outOfDate(t, ca, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Hour) })
 	selfSigned := secure(t, nil, func(c *x509.Certificate) { c.IsCA, c.BasicConstraintsValid = true, true })
 	plain := redistest.StartT(t, redisproc.Options{}).Addr()
 	seen := map[string]string{}
@@ -119,8 +119,8 @@ func TestTLS(t *testing.T) {
 		{"wrong server name", good, TLS{CAFile: ca.file, ServerName: "other.internal"}, election.ErrTLS, "not other.internal"},
 		{"name not of the host", named, TLS{CAFile: ca.file}, election.ErrTLS, "set the server name"},
 		{"expired", expired, TLS{CAFile: ca.file}, election.ErrTLS, "expired"},
-		{"plain port", plain, TLS{CAFile: ca.file}, election.ErrUnreachable, "the port does not speak TLS"},
-		{"TLS port without TLS", good, TLS{}, election.ErrUnreachable, ""},
+		{"plain port", plain, TLS{CAFile: ca.file}, election.ErrTLS, "the port does not speak TLS"},
+		{"TLS port without TLS", good, TLS{}, election.ErrTLS, "the port speaks TLS"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := fast(ModeSingle, tt.address)

@@ -10,6 +10,14 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if args := os.Getenv(leaderEnv); args != "" {
+		logging.Disable()
+		if err := beLeader(args); err != nil {
+			println(err.Error())
+			os.Exit(1)
+		}
+		return
+	}
 	flag.Parse()
 	if err := flag.Set("test.parallel", "10"); err != nil { // tests on servers mostly wait
 		panic(err)
