@@ -1,10 +1,8 @@
 package bench_test
 
 import (
-	"os"
 	"testing"
 
-	"incumbent/bench"
 	"incumbent/compare/measure"
 )
 
@@ -13,9 +11,9 @@ import (
 // real servers it is simulated, and the times are virtual.
 func BenchmarkFailover(b *testing.B) {
 	for _, fault := range []string{"resign", "crash"} {
-		for _, m := range modes() {
-			b.Run("fault="+fault+"/mode="+m.name, func(b *testing.B) {
-				reportFailover(b, lose(b, m.masters, fault))
+		for _, m := range modes(b) {
+			b.Run("fault="+fault+"/mode="+m.Name, func(b *testing.B) {
+				reportFailover(b, lose(b, m.Masters, fault))
 			})
 		}
 	}
@@ -25,9 +23,9 @@ func BenchmarkFailover(b *testing.B) {
 // paused between its check and its act for longer than the lease. An operation
 // is one such pause.
 func BenchmarkSplitBrain(b *testing.B) {
-	for _, m := range modes() {
-		b.Run("mode="+m.name, func(b *testing.B) {
-			reportSplit(b, lose(b, m.masters, "pause-write"))
+	for _, m := range modes(b) {
+		b.Run("mode="+m.Name, func(b *testing.B) {
+			reportSplit(b, lose(b, m.Masters, "pause-write"))
 		})
 	}
 }
@@ -36,7 +34,7 @@ func BenchmarkSplitBrain(b *testing.B) {
 func lose(b *testing.B, masters int, fault string) []measure.Figures {
 	b.Helper()
 	b.ReportMetric(0, "ns/op") // what playing costs is not what is measured
-	if os.Getenv(bench.ServersEnv) == "" {
+	if !onReal() {
 		return simulate(b, masters, fault)
 	}
 	return strike(b, masters, fault)

@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9/logging"
+	"go.uber.org/goleak"
 
 	"incumbent/bench"
 	"incumbent/compare/history"
@@ -26,7 +28,21 @@ func TestMain(m *testing.M) {
 		virtual.Worker(os.Stdin, os.Stdout)
 	}
 	logging.Disable() // its lines would stand between the results
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(ending{m})
+}
+
+// ending runs everything, and then ends the servers that were started.
+type ending struct{ m *testing.M }
+
+func (e ending) Run() int {
+	code := e.m.Run()
+	for _, s := range started {
+		if err := s.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
+	return code
 }
 
 // simulate plays b.N runs in the virtual lab.

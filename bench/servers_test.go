@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,35 +15,68 @@ import (
 
 	"incumbent/bench"
 	"incumbent/election"
+	"incumbent/internal/redisproc"
 	"incumbent/quorum"
 	"incumbent/single"
 )
 
-type mode struct {
-	name    string
-	masters int
+// servers are what ServersEnv names, or started once where it says so. None means that
+// servers are embedded.
+var servers = sync.OnceValues(func() ([]string, error) {
+	switch list := os.Getenv(bench.ServersEnv); list {
+	case "":
+		return nil, nil
+	case bench.StartServers:
+		return startServers()
+	default:
+		return strings.Split(list, ","), nil
+	}
+})
+
+var started []*redisproc.Server // TestMain ends them
+
+func startServers() (addrs []string, err error) {
+	for range 5 {
+		s, err := redisproc.Start(context.Background(), redisproc.Options{})
+		if err != nil {
+			return nil, err
+		}
+		started = append(started, s)
+		addrs = append(addrs, s.Addr())
+	}
+	return addrs, nil
 }
 
+// onReal reports whether there are real servers.
+func onReal() bool { return os.Getenv(bench.ServersEnv) != "" }
+
 // modes are what every benchmark compares: those for which there are servers.
-func modes() []mode {
-	all := []mode{{"single", 1}, {"quorum3", 3}, {"quorum5", 5}}
-	list := os.Getenv(bench.ServersEnv)
-	if list == "" {
-		return all
+func modes(b *testing.B) []bench.Mode {
+	b.Helper()
+	if !onReal() {
+		return bench.Modes()
 	}
-	return slices.DeleteFunc(all, func(m mode) bool { return m.masters > len(strings.Split(list, ",")) })
+	list, err := servers()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return bench.Serve(bench.Modes(), len(list))
 }
 
 const (
-	prefix = "incumbent-bench"
+	prefix = bench.Prefix
 	ttl    = 10 * time.Second
 )
 
 // addresses gives n servers: the user's, or embedded ones.
 func addresses(b *testing.B, n int) []string {
 	b.Helper()
-	if list := os.Getenv(bench.ServersEnv); list != "" {
-		return strings.Split(list, ",")[:n] // modes leaves out those that need more
+	list, err := servers()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if list != nil {
+		return list[:n] // modes leaves out those that need more
 	}
 	var addrs []string
 	for range n {

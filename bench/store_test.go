@@ -8,14 +8,29 @@ import (
 	"incumbent/election"
 )
 
-// each runs a benchmark in every mode.
-func each(b *testing.B, f func(b *testing.B, s election.Store)) {
-	for _, m := range modes() {
-		b.Run("mode="+m.name, func(b *testing.B) {
+// each runs a benchmark of an operation in every mode. On real servers it reports what
+// one of them costs a master besides.
+func each(b *testing.B, op string, f func(b *testing.B, s election.Store)) {
+	for _, m := range modes(b) {
+		b.Run("mode="+m.Name, func(b *testing.B) {
 			b.ReportAllocs()
-			f(b, store(b, m.masters))
+			f(b, store(b, m.Masters))
+			if onReal() {
+				reportCounts(b, m, op)
+			}
 		})
 	}
+}
+
+func reportCounts(b *testing.B, m bench.Mode, op string) {
+	b.Helper()
+	c, err := bench.CountOne(context.Background(), addresses(b, m.Masters), m, op)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(c.Commands(), bench.UnitCommands)
+	b.ReportMetric(c.ReceivedBytes, bench.UnitReceived)
+	b.ReportMetric(c.SentBytes, bench.UnitSent)
 }
 
 func acquire(b *testing.B, s election.Store, bid election.Bid) election.Grant {
@@ -37,7 +52,7 @@ func release(b *testing.B, s election.Store, g election.Grant) {
 
 // BenchmarkAcquire times winning a free lease; in quorum that is votes and seal.
 func BenchmarkAcquire(b *testing.B) {
-	each(b, func(b *testing.B, s election.Store) {
+	each(b, bench.OpAcquire, func(b *testing.B, s election.Store) {
 		var bids bidder
 		release(b, s, acquire(b, s, bids.next())) // connects, checks and loads scripts
 		for b.Loop() {
@@ -51,7 +66,7 @@ func BenchmarkAcquire(b *testing.B) {
 
 // BenchmarkRenew times what a leader pays for each renewal.
 func BenchmarkRenew(b *testing.B) {
-	each(b, func(b *testing.B, s election.Store) {
+	each(b, bench.OpRenew, func(b *testing.B, s election.Store) {
 		var bids bidder
 		g := acquire(b, s, bids.next())
 		held := 0
@@ -70,7 +85,7 @@ func BenchmarkRenew(b *testing.B) {
 
 // BenchmarkRelease times giving a held lease back.
 func BenchmarkRelease(b *testing.B) {
-	each(b, func(b *testing.B, s election.Store) {
+	each(b, bench.OpRelease, func(b *testing.B, s election.Store) {
 		var bids bidder
 		release(b, s, acquire(b, s, bids.next()))
 		for b.Loop() {
