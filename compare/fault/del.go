@@ -6,6 +6,6 @@ func del() Fault {
 		Name:  "del",
 		About: "the lease is deleted by hand at one master",
 		Store: true, Danger: Guarded,
-		Strike: once(func(w StoreWorld, master int) error { return w.Forget(master, false) }),
+		Strike: once(func(w StoreWorld, master int) error { return w.Forget(master) }),
 	}
 }

@@ -7,6 +7,6 @@ func evict() Fault {
 		Name:  "evict",
 		About: "one master evicts the lease, and in half of the runs the record",
 		Store: true, Danger: Guarded, Replaces: 1,
-		Strike: once(func(w StoreWorld, master int) error { return w.Forget(master, w.Random() < 0.5) }),
+		Strike: once(func(w StoreWorld, master int) error { return w.Evict(master, w.Random() < 0.5) }),
 	}
 }

@@ -105,8 +105,9 @@ func All() []Fault {
 	return []Fault{
 		calm(), resign(), crash(), pause(), pauseWrite(), suspend(), partition(), slowLink(), lossyLink(),
 		masterCrash(), masterPartition(), partitionMajority(), hungMaster(), lostReply(), scriptFlush(),
+		clientKill(), clientPause(), outOfMemory(), noReplicas(), restartAOF(),
 		clockBack(), failoverAcks(), oldPrimaryAcks(),
-		restartEmpty(), restartOld(), failover(), failoverTwice(), flushAll(), del(), evict(), clockJump(), random(),
+		restartEmpty(), restartOld(), readOnly(), failover(), failoverTwice(), flushAll(), del(), evict(), clockJump(), random(),
 		oldPrimary(), clockJumpNew(),
 	}
 }

@@ -7,6 +7,6 @@ func restartEmpty() Fault {
 		Name:  "restart-empty",
 		About: "one master restarts at once, without its data",
 		Store: true, Danger: Guarded, Replaces: 1,
-		Strike: once(func(w StoreWorld, master int) error { return w.Restart(master, false) }),
+		Strike: once(func(w StoreWorld, master int) error { return w.Restart(master, NoData) }),
 	}
 }

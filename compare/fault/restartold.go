@@ -14,7 +14,7 @@ func restartOld() Fault {
 				return nil, err
 			}
 			w.Struck(t.master)
-			return t.heal(), w.Restart(t.master, true)
+			return t.heal(), w.Restart(t.master, SavedData)
 		}),
 	}
 }

@@ -25,15 +25,18 @@ type StoreWorld interface {
 	HealFrom(candidate string, master int) error
 	// Stop ends a master's process for good.
 	Stop(master int) error
-	// Restart ends a master's process and starts it again at once: without data,
-	// or with those of its last snapshot.
-	Restart(master int, snapshot bool) error
+	// Restart ends a master's process and starts it again at once, with that much of
+	// its data.
+	Restart(master int, with Data) error
 	// Jump sets a master's clock ahead by so many TTLs, or back if negative.
 	Jump(master int, ttls float64) error
 	// Flush deletes all that a master stores.
 	Flush(master int) error
-	// Forget deletes the lease at a master, and the election's record if told so.
-	Forget(master int, record bool) error
+	// Forget deletes the lease at a master.
+	Forget(master int) error
+	// Evict has a master that is short of memory evict the lease, and the election's
+	// record if told so.
+	Evict(master int, record bool) error
 
 	// Snapshot keeps what a master stores now: what a replica has that lags from
 	// now on, or a file on disk.
@@ -64,6 +67,15 @@ type StoreWorld interface {
 	Resume(master int) error
 	// FlushScripts has a master forget all scripts.
 	FlushScripts(master int) error
+	// KillClients has a master close the connections of all candidates.
+	KillClients(master int) error
+	// PauseClients has a master execute nothing for so many TTLs. It accepts connections,
+	// and in the end executes what came on those that are still open.
+	PauseClients(master int, ttls float64) error
+	// Refuse has a master refuse writes.
+	Refuse(master int, why Refusal) error
+	// Accept undoes all that Refuse has done to a master.
+	Accept(master int) error
 	// Suspend stops a candidate's host: its timers stand still, but not the clock
 	// that counts since the host was started.
 	Suspend(candidate string) error
@@ -74,6 +86,32 @@ type StoreWorld interface {
 	// seen nothing of the masters.
 	Refresh() error
 }
+
+// Data says what a master still has after a restart.
+type Data int
+
+// Data of a master: nothing, those of its last snapshot, or all that it had acknowledged.
+const (
+	NoData Data = iota
+	SavedData
+	AllData
+)
+
+// A Refusal is why a master refuses writes.
+type Refusal int
+
+const (
+	// OutOfMemory: it has reached its limit. A script that begins with a write that
+	// needs no memory, such as an expiry, is let through.
+	OutOfMemory Refusal = iota
+	// NoReplicas: fewer replicas than min-replicas-to-write.
+	NoReplicas
+	// EmptyPrimary: it is a replica of a server without data, and has none any more.
+	EmptyPrimary
+	// StalePrimary: it is a replica of the server that holds its last snapshot, and has
+	// the data of that.
+	StalePrimary
+)
 
 var (
 	// ErrUnsupported is the error of a fault that a lab cannot do.

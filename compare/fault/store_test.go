@@ -60,13 +60,23 @@ func (s *store) CutFrom(c string, m int) error  { return s.note("cut", fmt.Sprin
 func (s *store) HealFrom(c string, m int) error { return s.note("heal", fmt.Sprint(c, m)) }
 func (s *store) Follow(c string, m int) error   { return s.note("follow", fmt.Sprint(c, m)) }
 
-func (s *store) Restart(m int, snapshot bool) error {
-	return s.note("restart", fmt.Sprint(m, snapshot))
+func (s *store) KillClients(m int) error { return s.note("kill clients", fmt.Sprint(m)) }
+func (s *store) Accept(m int) error      { return s.note("accept", fmt.Sprint(m)) }
+
+func (s *store) PauseClients(m int, ttls float64) error {
+	return s.note("pause clients", fmt.Sprintf("%d %.2f", m, ttls))
+}
+func (s *store) Refuse(m int, why fault.Refusal) error {
+	return s.note("refuse", fmt.Sprint(m, []string{"memory", "replicas", "empty", "stale"}[why]))
+}
+func (s *store) Restart(m int, with fault.Data) error {
+	return s.note("restart", fmt.Sprint(m, []string{"nothing", "saved", "all"}[with]))
 }
 func (s *store) Jump(m int, ttls float64) error {
 	return s.note("jump", fmt.Sprintf("%d %.2f", m, ttls))
 }
-func (s *store) Forget(m int, record bool) error { return s.note("forget", fmt.Sprint(m, record)) }
+func (s *store) Forget(m int) error              { return s.note("forget", fmt.Sprint(m)) }
+func (s *store) Evict(m int, record bool) error  { return s.note("evict", fmt.Sprint(m, record)) }
 func (s *store) Promote(m int, but string) error { return s.note("promote", fmt.Sprint(m, but)) }
 
 var storeFaults = map[string]struct {
@@ -81,17 +91,23 @@ var storeFaults = map[string]struct {
 	"lost-reply": {fault.Harmless, "pass 0.00, resign a, struck 0, lose reply a0 true, lose reply b0 true",
 		"heal a0, heal b0"},
 	"script-flush":     {fault.Harmless, "pass 0.00, kill a, struck 0, flush scripts 0", ""},
+	"client-kill":      {fault.Harmless, "pass 0.00, resign a, struck 0, kill clients 0", ""},
+	"client-pause":     {fault.Harmless, "pass 0.00, struck 0, pause clients 0 0.30", ""},
+	"out-of-memory":    {fault.Harmless, "pass 0.00, resign a, struck 0, refuse 0memory", "accept 0"},
+	"no-replicas":      {fault.Harmless, "pass 0.00, struck 0, refuse 0replicas", "accept 0"},
+	"restart-aof":      {fault.Harmless, "pass 0.00, struck 0, restart 0all", ""},
+	"read-only":        {fault.Guarded, "snapshot 0, resign a, pass 0.50, pass 0.60, pass 0.00, struck 0, refuse 0stale", "accept 0"},
 	"clock-back":       {fault.Harmless, "pass 0.00, struck 0, jump 0 -0.50, kill a", ""},
 	"failover-acks":    {fault.Harmless, "pass 0.00, snapshot 0, pass 0.00, struck 0, promote 0", ""},
 	"old-primary-acks": {fault.Harmless, "pass 0.00, snapshot 0, pass 0.00, struck 0, promote 0a", "follow a0"},
-	"restart-empty":    {fault.Guarded, "pass 0.00, struck 0, restart 0 false", ""},
-	"restart-old":      {fault.Guarded, "snapshot 0, resign a, pass 0.50, pass 0.60, pass 0.00, struck 0, restart 0 true", ""},
+	"restart-empty":    {fault.Guarded, "pass 0.00, struck 0, restart 0nothing", ""},
+	"restart-old":      {fault.Guarded, "snapshot 0, resign a, pass 0.50, pass 0.60, pass 0.00, struck 0, restart 0saved", ""},
 	"failover":         {fault.Guarded, "snapshot 0, resign a, pass 0.50, pass 0.60, pass 0.00, struck 0, promote 0", ""},
 	"failover-twice": {fault.Guarded, "snapshot 0, resign a, pass 0.50, pass 0.60, pass 0.00, struck 0, promote 0, " +
 		"pass 0.00, demote 0, pass 0.00, struck 0, promote 0", ""},
 	"flushall":       {fault.Guarded, "pass 0.00, struck 0, flush 0", ""},
-	"del":            {fault.Guarded, "pass 0.00, struck 0, forget 0 false", ""},
-	"evict":          {fault.Guarded, "pass 0.00, struck 0, forget 0 true", ""},
+	"del":            {fault.Guarded, "pass 0.00, struck 0, forget 0", ""},
+	"evict":          {fault.Guarded, "pass 0.00, struck 0, evict 0 true", ""},
 	"clock-jump":     {fault.Guarded, "pass 0.00, struck 0, jump 0 1.10", ""},
 	"old-primary":    {fault.Remaining, "snapshot 0, resign a, pass 0.50, pass 0.60, pass 0.00, struck 0, promote 0a", "follow a0"},
 	"clock-jump-new": {fault.Remaining, "pass 0.00, struck 0, jump 0 1.10, refresh ", ""},
@@ -167,6 +183,10 @@ func TestOtherRuns(t *testing.T) {
 			"heal a0, heal a2, heal b0, heal b2"},
 		{"script-flush", 3, []float64{0, 0.99, 0.99, 0.99, 0, 0.5}, "pass 0.00, resign a, struck 0, flush scripts 0, flush scripts 1, flush scripts 2", ""},
 		{"script-flush", 3, []float64{0, 0.99, 0.99, 0, 0, 0.5}, "cut a1, pass 1.10, pass 0.00, resign a, struck 0, flush scripts 0, flush scripts 1, flush scripts 2", "heal a1"},
+		{"client-kill", 3, []float64{0, 0.99, 0.99, 0.99, 0, 0.5, 0.5}, "pass 0.00, struck 0, kill clients 0", ""},
+		{"client-kill", 3, []float64{0, 0.99, 0.99, 0.99, 0}, "pass 0.00, resign a, struck 0, kill clients 0, kill clients 1, kill clients 2", ""},
+		{"out-of-memory", 1, []float64{0, 0, 0.5}, "pass 0.00, struck 0, refuse 0memory", "accept 0"},
+		{"read-only", 1, []float64{0.5}, "pass 0.00, struck 0, refuse 0empty", "accept 0"},
 		{"partition-majority", 5, []float64{0, 0.99, 0.99, 0.99, 0.99}, "pass 0.00, struck 0, cut a0, cut a1, cut a2", "heal a0, heal a1, heal a2"},
 	} {
 		f, err := fault.ByName(tt.name)
@@ -260,7 +280,7 @@ func (d *deposed) Pass(ttls float64) {
 }
 
 func TestLeaderLostBeforeTheFault(t *testing.T) {
-	for _, name := range []string{"flushall", "failover", "old-primary", "master-partition", "partition-majority", "hung-master", "lost-reply", "script-flush"} {
+	for _, name := range []string{"flushall", "failover", "old-primary", "master-partition", "partition-majority", "hung-master", "lost-reply", "script-flush", "client-kill", "out-of-memory"} {
 		f, err := fault.ByName(name)
 		if err != nil {
 			t.Fatal(err)

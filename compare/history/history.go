@@ -67,6 +67,9 @@ type Event struct {
 // fault stops them.
 const Virtual = "virtual"
 
+// Local is the Lab of runs with real servers and processes on one machine.
+const Local = "local"
+
 // What a run's Guards can be.
 const (
 	GuardsOn  = "on"
@@ -84,7 +87,7 @@ type Run struct {
 	Fault string `json:"fault"`
 	// Guards says whether the guards of the store were on.
 	Guards string `json:"guards"`
-	// Lab is Virtual, local or remote.
+	// Lab is Virtual, Local, or another name of a lab.
 	Lab string `json:"lab"`
 	// TTL of the leases.
 	TTL time.Duration `json:"ttl_ns"`

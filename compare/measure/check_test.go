@@ -196,7 +196,8 @@ func TestLeaderInTheEnd(t *testing.T) {
 	}{
 		{"crash", "virtual", 1, 3, nil, 4600, true},
 		{"crash", "virtual", 1, 3, nil, 4500, false},
-		{"crash", "local", 1, 3, nil, 4600, false},
+		{"crash", "local", 1, 3, nil, 4600, true},
+		{"crash", "remote", 1, 3, nil, 4600, false},
 		{"crash", "virtual", 1, 1, nil, 4600, false},
 		{"crash", "virtual", 1, 0, nil, 4600, true},
 		{"master-crash", "virtual", 1, 3, nil, 4600, false},

@@ -140,12 +140,13 @@ func leaderless(events []history.Event, terms []span, length time.Duration) time
 	return gaps + max(0, length-covered)
 }
 
-// beliefOverlap is the longest one between the terms of two candidates.
+// beliefOverlap is the longest one between the terms of two candidates: from the start of
+// the later one until the first of them ends, which is mostly the earlier one.
 func beliefOverlap(terms []span) (longest time.Duration) {
 	for i, later := range terms {
 		for _, earlier := range terms[:i] {
 			if earlier.actor != later.actor {
-				longest = max(longest, earlier.end-later.start)
+				longest = max(longest, min(earlier.end, later.end)-later.start)
 			}
 		}
 	}

@@ -101,7 +101,7 @@ var figureTests = []figureTest{
 			acted(601, "a", 1, true), acted(602, "b", 2, true), acted(700, "a", 1, false), acted(800, "a", 1, true),
 			ended(4000, "a", 1), ended(3000, "b", 2)),
 		measure.Figures{
-			FailedOver: true, Failover: 100 * msec, Overshoot: -1500 * msec, Leaderless: 5000 * msec, BeliefOverlap: 3400 * msec,
+			FailedOver: true, Failover: 100 * msec, Overshoot: -1500 * msec, Leaderless: 5000 * msec, BeliefOverlap: 2400 * msec,
 			ActOverlap: 200 * msec, StaleAttempted: 3, StaleAcceptedUnfenced: 3, StaleAcceptedFenced: 1, Acts: 4,
 		},
 	},

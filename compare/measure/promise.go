@@ -32,10 +32,10 @@ type Promise struct {
 // many masters and candidates; all else in it is of no concern. Where the run has
 // steps it is what the worst of them leaves. A fault that package fault does not know
 // is taken for one that leases see to. Real processes may be stopped between a check
-// and an act at any time, and their lab ends a run without waiting for anybody, so
-// that acts, and a leader in the end, are promised in the virtual lab only. So is what
+// and an act at any time, so that acts are promised in the virtual lab only. So is what
 // depends on instants, which are exact there, and on electors that have their default
-// StepDown.
+// StepDown. A leader in the end is promised in those labs that wait for one: the virtual
+// and the local one.
 //
 // Where guards are off two may lead, but a renewal of the former leader does not count
 // all the same: a single fault leaves no majority to both. Where there are two primaries
@@ -45,11 +45,12 @@ func Promises(run history.Run) Promise {
 	f := faultOf(run)
 	belief := f.Danger == fault.Harmless || f.Danger == fault.Guarded && run.Guards != history.GuardsOff
 	virtual := run.Lab == history.Virtual
+	waits := virtual || run.Lab == history.Local
 	return Promise{
 		Belief: belief,
 		Acts:   belief && !f.Stalls && virtual,
 		Tokens: !f.SetsClock || f.Replaces == 0,
-		Lead:   virtual && canLead(run, f),
+		Lead:   waits && canLead(run, f),
 
 		Deadlines: virtual && run.TTL > 0,
 		Renewals:  virtual && run.TTL > 0 && (belief || f.Danger == fault.Guarded && len(run.Steps) == 0),

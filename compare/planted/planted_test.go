@@ -260,6 +260,7 @@ var hard = []string{
 	"failover@0+restart-old@0.1+failover@0.1+restart-old@0.1+failover@0.1 single on",
 	"pause@0+pause@0+pause@0+pause@0 single on loss=0.2",
 	"slow-link@0+lost-reply@0.2+resign@0.2 quorum3 on loss=0.2",
+	"clock-back@0+resign@1 single off", // a lease that lasts longer than any bid asked for
 }
 
 // TestHunt plays everything with the bugs of -hunt, and lists what is found.

@@ -28,6 +28,7 @@ type link struct {
 	silent   [2]atomic.Bool
 	delivery [2]sync.Mutex // held from the check of silent to the end of the write
 	drop     atomic.Pointer[drop]
+	commands commandCounter // under delivery[Requests]
 
 	mu     sync.Mutex // guards what follows
 	client net.Conn
@@ -191,6 +192,7 @@ func (l *link) write(d Direction, data []byte) {
 		return
 	}
 	if d == Requests {
+		l.p.commands.Add(int64(l.commands.feed(data)))
 		l.markDrop(data) // before the write, or the reply might overtake the mark
 	} else if o := l.drop.Swap(nil); o != nil {
 		l.p.swallowed[d].Add(int64(len(data)))

@@ -50,6 +50,7 @@ type Stats struct {
 	Open      int64    // connections open now
 	Forwarded [2]int64 // bytes delivered, by Direction
 	Swallowed [2]int64 // bytes lost to a cut or to a dropped reply, by Direction
+	Commands  int64    // of Redis that clients have sent and that were not swallowed
 }
 
 // Proxy forwards TCP connections to a target until it is told not to. Its
@@ -71,6 +72,7 @@ type Proxy struct {
 	accepted  atomic.Int64
 	forwarded [2]atomic.Int64
 	swallowed [2]atomic.Int64
+	commands  atomic.Int64
 }
 
 // drop is an armed order to lose one reply.
@@ -253,7 +255,7 @@ func (p *Proxy) Close() error {
 // Stats returns the counters as they are now.
 func (p *Proxy) Stats() Stats {
 	p.mu.Lock()
-	s := Stats{Accepted: p.accepted.Load(), Open: int64(len(p.links))}
+	s := Stats{Accepted: p.accepted.Load(), Open: int64(len(p.links)), Commands: p.commands.Load()}
 	p.mu.Unlock()
 	for d := range s.Forwarded {
 		s.Forwarded[d], s.Swallowed[d] = p.forwarded[d].Load(), p.swallowed[d].Load()

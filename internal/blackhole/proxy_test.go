@@ -204,7 +204,7 @@ func TestForwardsAndCounts(t *testing.T) {
 	a, b := dial(t, p), dial(t, p)
 	a.echo("hello")
 	b.echo("world!")
-	want := blackhole.Stats{Accepted: 2, Open: 2, Forwarded: [2]int64{13, 13}}
+	want := blackhole.Stats{Accepted: 2, Open: 2, Forwarded: [2]int64{13, 13}, Commands: 2}
 	eventually(t, "all bytes counted", func() bool { return p.Stats() == want })
 	a.Close()
 	want.Open = 1

@@ -20,7 +20,11 @@ const (
 // writeConf writes the configuration for a server on port, and the state of
 // a one-node cluster, whose port it contains.
 func (s *Server) writeConf(port int) error {
-	conf, err := s.opts.conf(s.dir, port)
+	opts := s.opts
+	if s.logged {
+		opts.Persistence = AOF
+	}
+	conf, err := opts.conf(s.dir, port)
 	if err != nil {
 		return err
 	}

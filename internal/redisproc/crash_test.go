@@ -61,3 +61,39 @@ func TestEnv(t *testing.T) {
 		t.Errorf("the variable had no effect: %s", log)
 	}
 }
+
+// TestCrashAppendOnly: nothing that was acknowledged is lost, and what the file holds is
+// gone once a snapshot takes its place.
+func TestCrashAppendOnly(t *testing.T) {
+	s := redistest.StartT(t, redisproc.Options{})
+	c := client(t, s)
+	saved := func(want string) {
+		t.Helper()
+		if got, err := client(t, s).Get(ctx(t), "k").Result(); got != want {
+			t.Errorf("the key is %q, want %q; %v", got, want, err)
+		}
+	}
+	noErr(t, c.Set(ctx(t), "k", "snapshot", 0).Err())
+	noErr(t, c.Save(ctx(t)).Err())
+	file, err := s.Saved()
+	noErr(t, err)
+	noErr(t, c.Do(ctx(t), "CONFIG", "SET", "appendfsync", "always", "appendonly", "yes").Err())
+	for strings.Contains(c.Info(ctx(t), "persistence").Val(), "aof_rewrite_in_progress:1") { // until the first file is whole
+	}
+	for range 2 {
+		noErr(t, client(t, s).Set(ctx(t), "k", "logged", 0).Err())
+		noErr(t, s.CrashAppendOnly(ctx(t)))
+		saved("logged")
+		if info := client(t, s).Info(ctx(t), "persistence").Val(); !strings.Contains(info, "aof_enabled:1") {
+			t.Errorf("it keeps no file any more: %s", info)
+		}
+	}
+	noErr(t, s.Crash(ctx(t), file))
+	saved("snapshot")
+	noErr(t, s.Crash(ctx(t), nil))
+	saved("")
+	noErr(t, s.Stop())
+	if err := s.CrashAppendOnly(ctx(t)); !errors.Is(err, redisproc.ErrStopped) {
+		t.Errorf("after Stop: %v", err)
+	}
+}

@@ -122,6 +122,7 @@ func TestStartErrors(t *testing.T) {
 		{"exit", redisproc.Options{Binary: script(t, "echo woe; exit 3")}, redisproc.ErrExited, []string{"exit status 3", "woe"}},
 		{"silent", redisproc.Options{Binary: script(t, "exec tail -f /dev/null"), ReadyTimeout: 50 * time.Millisecond},
 			redisproc.ErrNotReady, []string{"not said", "ReadyTimeout"}},
+		{"endless", redisproc.Options{Binary: script(t, "exec yes")}, redisproc.ErrNotReady, []string{"without end"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package redisproc
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +11,20 @@ import (
 
 // logTail bounds how much of a log is read back.
 const logTail = 64 << 10
+
+// maxLog bounds what a server may print before it is ready.
+const maxLog = 16 << 20
+
+var errTalks = errors.New("it prints without end, as no server does")
+
+// talksTooMuch is errTalks for a program that does.
+func (s *Server) talksTooMuch(from int64) error {
+	fi, err := os.Stat(filepath.Join(s.dir, logName))
+	if err == nil && fi.Size()-from > maxLog {
+		return errTalks
+	}
+	return nil // who reads it says what is wrong
+}
 
 // readLog returns the end of the log file, not reaching back before offset from.
 func (s *Server) readLog(from int64) string {

@@ -30,6 +30,9 @@ func (s *Server) awaitReady(ctx context.Context, p *process.Process, from int64)
 		if last == nil && p.Running() {
 			return nil
 		}
+		if errors.Is(last, errTalks) {
+			return fmt.Errorf("%w: %w", ErrNotReady, last)
+		}
 		select {
 		case <-p.Exited():
 			return s.exitError(p, from)
@@ -44,6 +47,9 @@ func (s *Server) awaitReady(ctx context.Context, p *process.Process, from int64)
 // answers. Its own log is the proof: a server that could not bind never says
 // that it is initialized, and reading that needs no password.
 func (s *Server) probe(ctx context.Context, from int64) error {
+	if err := s.talksTooMuch(from); err != nil {
+		return err
+	}
 	log, ready := s.readLog(from), "Server initialized"
 	if s.opts.Sentinel != nil {
 		ready = "Sentinel ID is"
@@ -108,5 +114,9 @@ func (s *Server) exitError(p *process.Process, from int64) error {
 	if strings.Contains(log, "ddress already in use") {
 		return ErrPortInUse
 	}
-	return fmt.Errorf("%w (%s): %s", ErrExited, p.State(), strings.Join(lastLines(log, 4), " | "))
+	said := strings.Join(lastLines(log, 4), " | ")
+	if said == "" {
+		said = "it said nothing"
+	}
+	return fmt.Errorf("%w (%s): %s", ErrExited, p.State(), said)
 }

@@ -35,6 +35,7 @@ type Server struct {
 
 	mu      sync.Mutex // held while the state changes; guards what follows
 	stopped bool
+	logged  bool   // it reads an append-only file though Options.Persistence says otherwise
 	tail    string // the log, once its file is gone
 }
 

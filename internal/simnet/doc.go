@@ -9,7 +9,8 @@
 // congestion does not exist. It is not a Redis server: blocking commands, and
 // PUBLISH, SUBSCRIBE, INFO and WAIT inside MULTI, are refused with an error; WAIT
 // never waits; nothing is replicated, and there are no ACLs or memory limits,
-// though [Master.Intercept] and [Master.InterceptScript] can give their answers.
+// though [Master.Intercept], [Master.InterceptScript] and [Master.Refuse] can give their
+// answers.
 // The package knows nothing of elections.
 //
 // A goroutine cannot be stopped between two statements. [World.Freeze] therefore

@@ -127,6 +127,17 @@ func (m *Master) Resume() {
 	}
 }
 
+// Pause has m execute nothing for that long, as CLIENT PAUSE does: connections are
+// accepted, and in the end, in order of arrival, is executed what came on those that are
+// still open. What a client sent that has given up by then is not.
+func (m *Master) Pause(d time.Duration) {
+	source := m.w.Source(m.name + "/pause")
+	m.w.mu.Lock()
+	defer m.w.mu.Unlock()
+	m.paused = source.Align(time.Now().Add(d)).UnixNano()
+	m.w.schedule(event{at: m.paused, order: m.order, inbox: m})
+}
+
 // Crash ends m's process: connections are reset and dials refused until
 // [Master.Restart]. Its data are kept on disk.
 func (m *Master) Crash() {
@@ -159,7 +170,7 @@ func (m *Master) crash() {
 			m.reset(c)
 		}
 	}
-	m.up, m.hung, m.inbox = false, false, nil
+	m.up, m.hung, m.paused, m.refusal, m.inbox = false, false, 0, Nothing, nil
 }
 
 // FlushAll removes all keys, as the command would.

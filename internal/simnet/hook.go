@@ -90,6 +90,9 @@ func (m *Master) hookScript(p *server.Peer, cmd string, args []string) bool {
 			return true
 		}
 	}
+	if m.refusal != Nothing && m.current != nil && m.refuseScript(p, cmd) {
+		return true
+	}
 	switch cmd {
 	case "INFO":
 		p.WriteBulk(m.info(args))
@@ -109,6 +112,9 @@ func (m *Master) hookSession(ses *session, cmd string, args []string) bool {
 	if ses.subscribed() && !p.Resp3 && !slices.Contains(whileSubscribed, cmd) {
 		p.WriteError(fmt.Sprintf("ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE"+
 			" / PING / QUIT / RESET are allowed in this context", strings.ToLower(cmd)))
+		return true
+	}
+	if m.refuse(p, cmd, false) {
 		return true
 	}
 	simulated := true
@@ -224,7 +230,12 @@ func (m *Master) infoServer(b []byte) []byte {
 }
 
 func (m *Master) infoReplication(b []byte) []byte {
-	b = strconv.AppendInt(append(b, "# Replication\r\nrole:master\r\nconnected_slaves:"...), int64(m.acks), 10)
+	role := "master"
+	if m.refusal == ReadOnly {
+		role = "slave"
+	}
+	b = append(append(b, "# Replication\r\nrole:"...), role...)
+	b = strconv.AppendInt(append(b, "\r\nconnected_slaves:"...), int64(m.acks), 10)
 	b = append(append(b, "\r\nmaster_replid:"...), m.replID...)
 	b = append(append(b, "\r\nmaster_replid2:"...), m.replID2...)
 	return append(b, "\r\n"...)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,13 +31,16 @@ type Master struct {
 	replID2 string // of the line that it was promoted from; zeros if it was not
 	since   int64  // seconds, by the clock, when it was started
 	hung    bool
+	paused  int64 // until when clients are; see Pause
+	refusal Refusal
 	acks    int        // what WAIT answers
-	inbox   []*segment // arrived while it hung
+	inbox   []*segment // arrived while it hung, or clients were paused
 
 	current     *session // whose command is being executed; nil for Do
 	currentKey  uint64
 	subscribers []*conn
 	scripts     map[string]string // sources by sha
+	wrote       bool              // the script that runs has written
 	untaught    []string          // sources of which miniredis has not been told
 	loading     bool              // it is told of a script
 	drops       []*drop
@@ -161,7 +165,10 @@ func (m *Master) arrive(c *conn, s *segment) {
 			c.server = newSession(c)
 			c.streams[toHost].send(&segment{kind: kindOpen, key: s.key})
 		}
-	case m.hung || len(m.inbox) > 0:
+	case s.kind == kindEnd && !m.hung && m.stopped():
+		m.giveUp(c)
+		m.handle(c, s)
+	case m.stopped() || len(m.inbox) > 0:
 		m.inbox = append(m.inbox, s)
 	default:
 		m.handle(c, s)
@@ -174,9 +181,17 @@ func newSession(c *conn) *session {
 	return s
 }
 
-// drain handles what arrived while m hung.
+// stopped reports whether m executes nothing now.
+func (m *Master) stopped() bool { return m.hung || m.w.now() < m.paused }
+
+// giveUp drops what arrived on a connection.
+func (m *Master) giveUp(c *conn) {
+	m.inbox = slices.DeleteFunc(m.inbox, func(s *segment) bool { return s.stream.conn == c })
+}
+
+// drain handles what arrived while m hung, or clients were paused.
 func (m *Master) drain() {
-	for len(m.inbox) > 0 && !m.hung {
+	for len(m.inbox) > 0 && !m.stopped() {
 		s := m.inbox[0]
 		m.inbox = m.inbox[1:]
 		if c := s.stream.conn; c.server != nil {

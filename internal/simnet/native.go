@@ -18,7 +18,7 @@ type NativeScript func(d *Data, keys, argv []string) (reply []any, ok bool)
 // SetNative has scripts, by the SHA-1 of their source in lower case, be answered
 // natively, which is much quicker than Lua. They have to be loaded like any other
 // script. The Lua runs nevertheless in transactions, in another database than 0, and
-// at a master whose scripts are intercepted. Nil, as at first, ends it. The map must
+// at a master whose scripts are intercepted or that refuses writes. Nil, as at first, ends it. The map must
 // not be changed afterwards.
 func (w *World) SetNative(scripts map[string]NativeScript) {
 	w.mu.Lock()
@@ -29,7 +29,7 @@ func (w *World) SetNative(scripts map[string]NativeScript) {
 // answerNatively runs the native script of that name, if there is one and it may.
 func (m *Master) answerNatively(p *server.Peer, sha string, keys, argv []string) bool {
 	f := m.w.native[sha]
-	if f == nil || m.interceptScript != nil || m.current != nil && m.current.elsewhere {
+	if f == nil || m.interceptScript != nil || m.refusal != Nothing || m.current != nil && m.current.elsewhere {
 		return false
 	}
 	reply, ok := f(&Data{m: m, db: m.redis.DB(0)}, keys, argv)

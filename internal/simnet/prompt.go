@@ -24,7 +24,7 @@ func (l *link) dialPrompt(ctx context.Context, dialed *Master) (net.Conn, error)
 	case err != nil:
 	case w.closed:
 		err = net.ErrClosed
-	case l.host.frozen, m.hung, !l.passable(toMaster), !l.passable(toHost):
+	case l.host.frozen, m.stopped(), !l.passable(toMaster), !l.passable(toHost):
 		err = os.ErrDeadlineExceeded
 	case !m.up:
 		err = syscall.ECONNREFUSED
@@ -66,7 +66,7 @@ func (l *link) slowDown() {
 func (c *conn) shakeHands(data []byte) bool {
 	m := c.link.master
 	args, _, err := parseCommand(data)
-	if err != nil || len(args) == 0 || !setsUp(strings.ToUpper(args[0])) || c.server == nil || m.hung {
+	if err != nil || len(args) == 0 || !setsUp(strings.ToUpper(args[0])) || c.server == nil || m.stopped() {
 		return false
 	}
 	c.direct = true

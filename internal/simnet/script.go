@@ -119,6 +119,7 @@ func (m *Master) eval(p *server.Peer, sha string, args []string) {
 	if m.answerNatively(p, sha, keys, argv) {
 		return
 	}
+	m.wrote = false
 	e := takeEngine(m)
 	defer e.giveBack()
 	e.run(p, sha, m.scripts[sha], keys, argv)

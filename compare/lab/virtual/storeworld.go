@@ -121,21 +121,24 @@ func (l *lab) Stop(master int) error {
 var errNoSnapshot = errors.New("there is no snapshot of it")
 
 // Restart implements fault.StoreWorld.
-func (l *lab) Restart(master int, snapshot bool) error {
+func (l *lab) Restart(master int, with fault.Data) error {
 	p, err := l.place(master)
 	switch {
 	case err != nil:
 		return err
-	case !snapshot:
-		l.note(p, "restarted without data")
-		p.primary.Restart(true)
-		return nil
-	case p.saved == nil:
+	case with == fault.SavedData && p.saved == nil:
 		return fmt.Errorf("%s: %w", p.name, errNoSnapshot)
 	}
-	l.note(p, "restarted with the data of its last snapshot")
-	p.primary.Restart(true)
-	p.primary.CopyFrom(p.saved)
+	p.primary.Restart(with != fault.AllData)
+	switch with {
+	case fault.NoData:
+		l.note(p, "restarted without data")
+	case fault.SavedData:
+		l.note(p, "restarted with the data of its last snapshot")
+		p.primary.CopyFrom(p.saved)
+	case fault.AllData:
+		l.note(p, "restarted with all its data")
+	}
 	return nil
 }
 
@@ -157,21 +160,38 @@ func (l *lab) Flush(master int) error {
 	if err != nil {
 		return err
 	}
+	if err := p.writable(); err != nil {
+		return err
+	}
 	l.note(p, "flushed")
 	p.primary.FlushAll()
 	return nil
 }
 
 // Forget implements fault.StoreWorld.
-func (l *lab) Forget(master int, record bool) error {
+func (l *lab) Forget(master int) error {
 	p, err := l.place(master)
 	if err != nil {
 		return err
 	}
+	if err := p.writable(); err != nil {
+		return err
+	}
 	l.note(p, "lease deleted")
 	p.primary.Evict(l.keys.Lease)
+	return nil
+}
+
+// Evict implements fault.StoreWorld.
+func (l *lab) Evict(master int, record bool) error {
+	p, err := l.place(master)
+	if err != nil {
+		return err
+	}
+	l.note(p, "lease evicted")
+	p.primary.Evict(l.keys.Lease)
 	if record {
-		l.note(p, "record deleted")
+		l.note(p, "record evicted")
 		p.primary.Evict(l.keys.Record)
 	}
 	return nil
@@ -229,6 +249,9 @@ func (l *lab) Promote(master int, but string) error {
 	l.note(p, "replica promoted")
 	p.former, p.primary, p.saved = p.primary, p.saved, nil
 	p.primary.SetAcks(l.fault.Acks)
+	if p.primary.Refusal() == simnet.ReadOnly { // as it was before somebody took its place
+		p.primary.Refuse(simnet.Nothing)
+	}
 	for _, c := range l.candidates {
 		if c.name != but {
 			l.w.Redirect(c.name, p.address, p.primary)

@@ -51,9 +51,12 @@ func TestMastersForget(t *testing.T) {
 	}{
 		{"nothing", func(fault.StoreWorld) error { return nil }, true, true},
 		{"flush", func(w fault.StoreWorld) error { return w.Flush(0) }, false, false},
-		{"lease", func(w fault.StoreWorld) error { return w.Forget(0, false) }, false, true},
-		{"lease and record", func(w fault.StoreWorld) error { return w.Forget(0, true) }, false, false},
-		{"restart", func(w fault.StoreWorld) error { return w.Restart(0, false) }, false, false},
+		{"lease", func(w fault.StoreWorld) error { return w.Forget(0) }, false, true},
+		{"lease and record", func(w fault.StoreWorld) error { return w.Evict(0, true) }, false, false},
+		{"lease evicted", func(w fault.StoreWorld) error { return w.Evict(0, false) }, false, true},
+		{"restart", func(w fault.StoreWorld) error { return w.Restart(0, fault.NoData) }, false, false},
+		{"restart with all", func(w fault.StoreWorld) error { return w.Restart(0, fault.AllData) }, true, true},
+		{"a replica of nothing", func(w fault.StoreWorld) error { return w.Refuse(0, fault.EmptyPrimary) }, false, false},
 		{"a clock ahead", func(w fault.StoreWorld) error { return w.Jump(0, 1.1) }, false, true},
 		{"a clock back", func(w fault.StoreWorld) error { return w.Jump(0, -1.1) }, true, true},
 	} {
@@ -63,7 +66,7 @@ func TestMastersForget(t *testing.T) {
 				t.Errorf("%s: %v", tt.what, err)
 			}
 			l.holds(t, p, tt.lease, tt.record)
-			if again := p.primary.RunID() != before; again != (tt.what == "restart") {
+			if again := p.primary.RunID() != before; again != strings.HasPrefix(tt.what, "restart") {
 				t.Errorf("%s: restarted is %v", tt.what, again)
 			}
 		})
@@ -92,7 +95,7 @@ func TestSnapshots(t *testing.T) {
 		if err := l.Flush(0); err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Restart(0, true); err != nil {
+		if err := l.Restart(0, fault.SavedData); err != nil {
 			t.Fatal(err)
 		}
 		if lease, _ := p.primary.Get(l.keys.Lease); lease != old || lease == "" {
@@ -211,21 +214,27 @@ func TestStoreWorldErrors(t *testing.T) {
 		for want, err := range map[string]error{
 			"master 1: there are 1":                 l.Flush(1),
 			"master -1: there are 1":                l.Stop(-1),
-			"master 2: there are 1":                 l.Restart(2, true),
-			"master 3: there are 1":                 l.Restart(3, false),
+			"master 2: there are 1":                 l.Restart(2, fault.SavedData),
+			"master 3: there are 1":                 l.Restart(3, fault.NoData),
 			"master 4: there are 1":                 l.Jump(4, 1),
-			"master 5: there are 1":                 l.Forget(5, true),
+			"master 5: there are 1":                 l.Forget(5),
 			"master 6: there are 1":                 l.Snapshot(6),
 			"master 7: there are 1":                 l.Demote(7),
 			"master 8: there are 1":                 l.Promote(8, ""),
 			"master 9: there are 1":                 l.CutFrom(leader, 9),
 			"master 10: there are 1":                l.HealFrom(leader, 10),
 			"master 11: there are 1":                l.Follow(leader, 11),
+			"master 12: there are 1":                l.KillClients(12),
+			"master 13: there are 1":                l.PauseClients(13, 1),
+			"master 14: there are 1":                l.Refuse(14, fault.NoReplicas),
+			"master 15: there are 1":                l.Accept(15),
+			"master 16: there are 1":                l.Evict(16, true),
+			"master-1: there is no snapshot of":     l.Refuse(0, fault.StalePrimary),
 			`candidate "s": there is none alive`:    l.CutFrom("s", 0),
 			`candidate "t": there is none alive`:    l.HealFrom("t", 0),
 			`candidate "u": there is none alive`:    l.Follow("u", 0),
 			"master-1: there is no snapshot of it":  l.Promote(0, ""),
-			"master-1: there is no snapshot of it ": l.Restart(0, true),
+			"master-1: there is no snapshot of it ": l.Restart(0, fault.SavedData),
 			"master-1: was never replaced":          l.Demote(0),
 		} {
 			if err == nil || !strings.HasPrefix(err.Error(), strings.TrimSpace(want)) {
