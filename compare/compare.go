@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"incumbent/compare/history"
+	"incumbent/compare/lab/remote"
 	"incumbent/compare/lab/virtual"
 	"incumbent/compare/measure"
 )
@@ -59,6 +60,9 @@ type Result struct {
 	Interrupted, GaveUp bool
 	// Took is real time.
 	Took time.Duration
+	// Remote is what the lab of the user's own endpoints measured beside the runs; nil
+	// for other labs.
+	Remote *remote.Figures
 }
 
 // An Example is a run that is worth looking at.

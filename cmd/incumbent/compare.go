@@ -13,34 +13,41 @@ import (
 	"incumbent/compare/decide"
 	"incumbent/compare/fault"
 	"incumbent/compare/lab/local"
+	"incumbent/compare/lab/remote"
 	"incumbent/compare/lab/virtual"
 )
 
 // compareCommand is "incumbent compare".
 type compareCommand struct {
-	Modes      []string      `default:"${default_modes}" placeholder:"MODE" help:"Modes to compare: single, quorum3, quorum5 and so on up to quorum9 (default: ${default})."`
-	Faults     []string      `placeholder:"FAULT" help:"Faults to play, by name (see below), or leader, store or all of them (default: ${default_faults}; with --lab local ${local_faults})."`
-	Guards     []string      `placeholder:"on,off" help:"Guards of the store: on, off or both (default: both where it matters, else on)."`
-	Runs       *int          `placeholder:"N" help:"Runs of each fault in each mode (default: ${default_runs}, with --quick ${quick_runs}; with --lab local ${local_runs} and ${local_quick})."`
-	Seed       uint64        `default:"1" help:"First seed; the runs of a cell have this one and those that follow (default: ${default})."`
-	TTL        time.Duration `name:"ttl" default:"2s" help:"How long a lease lasts, from 100ms to 1h (default: ${default})."`
-	Candidates int           `default:"3" help:"How many candidates take part, 2 to 50 (default: ${default})."`
+	Modes      []string       `placeholder:"MODE" help:"Modes to compare: single, quorum3, quorum5 and so on up to quorum9 (default: ${default_modes}; with --lab remote those for which the file has a section)."`
+	Faults     []string       `placeholder:"FAULT" help:"Faults to play, by name (see below), or leader, store or all of them (default: ${default_faults}; with --lab local ${local_faults}; with --lab remote ${remote_faults})."`
+	Guards     []string       `placeholder:"on,off" help:"Guards of the store: on, off or both (default: both where it matters, else on)."`
+	Runs       *int           `placeholder:"N" help:"Runs of each fault in each mode (default: ${default_runs}, with --quick ${quick_runs}; with --lab local or remote ${local_runs} and ${local_quick})."`
+	Seed       uint64         `default:"1" help:"First seed; the runs of a cell have this one and those that follow (default: ${default})."`
+	TTL        *time.Duration `name:"ttl" placeholder:"TIME" help:"How long a lease lasts, from 100ms to 1h (default: 2s; with --lab remote as configured)."`
+	Candidates int            `default:"3" help:"How many candidates take part, 2 to 50 (default: ${default})."`
 	conditions `embed:""`
 	Schedule   []string `sep:"none" placeholder:"FILE" help:"Also play the schedule of faults in this YAML file, see docs/examples. May be repeated; without --faults only schedules are played."`
-	Lab        string   `default:"virtual" help:"Where to play: virtual is simulated, and one seed gives one history; local starts real servers and processes on this machine (default: ${default})."`
-	ServerBin  string   `name:"server-bin" placeholder:"FILE" help:"Server program for --lab local (default: redis-server or valkey-server, as found)."`
-	Quick      bool     `help:"Fewer runs, for a first look."`
-	Quiet      bool     `short:"q" help:"No progress on standard error."`
-	Workers    int      `default:"0" placeholder:"N" help:"Runs that are played at the same time; 0 means one a core, with --lab local two, which disturb each other a little."`
-	SLO        *string  `name:"slo" placeholder:"LIMITS" help:"Say which mode keeps these limits, as in failover=10s,overlap=0,fence=yes,servers<=3 (see below)."`
-	Table      bool     `help:"Print a row for each fault, mode and setting of the guards."`
-	Out        string   `short:"o" placeholder:"DIR" help:"Also write report.html, report.md, adr.md (a decision record), summary.json, results.txt (Go benchmark format) and events.jsonl to this directory."`
-	Events     string   `default:"all" enum:"all,worst,none" placeholder:"WHICH" help:"Whose events go to events.jsonl: all runs (some 20 kB each), the worst of each cell, or none (default: ${default})."`
+	Lab        string   `default:"virtual" help:"Where to play: virtual is simulated, and one seed gives one history; local starts real servers and processes on this machine; remote plays at the Redis endpoints of your own configuration, which it asks first (default: ${default})."`
+	remoteFlags
+	ServerBin string  `name:"server-bin" placeholder:"FILE" help:"Server program for --lab local (default: redis-server or valkey-server, as found)."`
+	Quick     bool    `help:"Fewer runs, for a first look."`
+	Quiet     bool    `short:"q" help:"No progress on standard error."`
+	Workers   int     `default:"0" placeholder:"N" help:"Runs that are played at the same time; 0 means one a core, with --lab local two, which disturb each other a little."`
+	SLO       *string `name:"slo" placeholder:"LIMITS" help:"Say which mode keeps these limits, as in failover=10s,overlap=0,fence=yes,servers<=3 (see below)."`
+	Table     bool    `help:"Print a row for each fault, mode and setting of the guards."`
+	Out       string  `short:"o" placeholder:"DIR" help:"Also write report.html, report.md, adr.md (a decision record), summary.json, results.txt (Go benchmark format) and events.jsonl to this directory."`
+	Events    string  `default:"all" enum:"all,worst,none" placeholder:"WHICH" help:"Whose events go to events.jsonl: all runs (some 20 kB each), the worst of each cell, or none (default: ${default})."`
 }
 
 // Help is shown below the flags.
 func (compareCommand) Help() string {
 	return aboutFaults() + `
+Which lab plays what: virtual all of them; local all but suspend, and clock-back and clock-jump only
+where libfaketime is installed; remote those that strike candidates and their connections, never a
+server: calm, resign, crash, pause, pause-write, partition, slow-link, lossy-link, master-partition,
+partition-majority, lost-reply. See docs/remote.md.
+
 Examples:
   incumbent compare --quick
   incumbent compare --out results                              then open results/report.html
@@ -50,6 +57,8 @@ Examples:
   incumbent compare --faults store --guards on --runs 2000     evidence for the guards
   incumbent compare --faults random --runs 5000                schedules of 3 to 8 faults
   incumbent compare --schedule docs/examples/restart-during-pause.yaml
+  incumbent compare --lab remote --config incumbent.yaml --dry-run
+  incumbent compare --lab remote --config incumbent.yaml --ttl 2s --out results
   incumbent report results/results.txt                         medians and p-values
 
 Limits for --slo, separated by commas:
@@ -79,6 +88,7 @@ const (
 	defaultFaults = fault.Every
 	defaultRuns   = 100
 	quickRuns     = 20
+	defaultTTL    = 2 * time.Second
 )
 
 // The same with real processes, where a run takes seconds.
@@ -89,8 +99,17 @@ const (
 	localWorker = 2
 )
 
+// What is played at endpoints of the user's own.
+const remoteFaults = "resign,crash,pause,pause-write,partition"
+
 // isLocal reports whether real processes are asked for.
 func (c *compareCommand) isLocal() bool { return c.Lab == local.Name }
+
+// isRemote reports whether the user's own endpoints are meant.
+func (c *compareCommand) isRemote() bool { return c.Lab == remote.Name }
+
+// isReal reports whether real processes play, so that runs take seconds.
+func (c *compareCommand) isReal() bool { return c.isLocal() || c.isRemote() }
 
 // faults are those that the flags ask for: none where there are schedules instead.
 func (c *compareCommand) faults() []string {
@@ -101,6 +120,8 @@ func (c *compareCommand) faults() []string {
 		return nil
 	case c.isLocal():
 		return strings.Split(localFaults, ",")
+	case c.isRemote():
+		return strings.Split(remoteFaults, ",")
 	}
 	return fault.Group(defaultFaults)
 }
@@ -110,9 +131,9 @@ func (c *compareCommand) runs() int {
 	switch {
 	case c.Runs != nil:
 		return *c.Runs
-	case c.isLocal() && c.Quick:
+	case c.isReal() && c.Quick:
 		return localQuick
-	case c.isLocal():
+	case c.isReal():
 		return localRuns
 	case c.Quick:
 		return quickRuns
@@ -124,6 +145,9 @@ const maxWorkers = 256
 
 // Run plays the comparison.
 func (c *compareCommand) Run(ctx context.Context, s streams, code *int) error {
+	if c.isRemote() {
+		return c.runRemote(ctx, s, code)
+	}
 	plan, err := c.plan()
 	if err != nil {
 		*code = usage(s.err, "incumbent compare", fmt.Errorf("compare: --%w", err))
@@ -167,15 +191,12 @@ func (c *compareCommand) limits() (*decide.SLO, error) {
 // plan makes a plan of the flags. The error begins with the flag.
 func (c *compareCommand) plan() (compare.Plan, error) {
 	p := compare.Plan{
-		Seed: c.Seed, Runs: c.runs(), TTL: c.TTL, Faults: c.faults(), Guards: c.Guards, Candidates: c.Candidates,
+		Seed: c.Seed, Runs: c.runs(), TTL: c.ttl(), Faults: c.faults(), Guards: c.Guards, Candidates: c.Candidates,
 		Renew: c.Renew, Link: c.link(), Loss: c.Loss, Drift: c.Drift,
 	}
-	for _, text := range c.Modes {
-		m, err := compare.ParseMode(text)
-		if err != nil {
-			return p, fmt.Errorf("modes: %w", err)
-		}
-		p.Modes = append(p.Modes, m)
+	var err error
+	if p.Modes, err = c.modes(); err != nil {
+		return p, err
 	}
 	for _, path := range c.Schedule {
 		s, err := fault.ReadSchedule(path)
@@ -187,13 +208,40 @@ func (c *compareCommand) plan() (compare.Plan, error) {
 	if c.Workers < 0 || c.Workers > maxWorkers {
 		return p, fmt.Errorf("workers: %d: must be from 0 to %d", c.Workers, maxWorkers)
 	}
-	if c.Lab != virtual.Lab && !c.isLocal() {
-		return p, fmt.Errorf("lab: %q: must be %s or %s", c.Lab, virtual.Lab, local.Name)
+	if c.Lab != virtual.Lab && !c.isReal() {
+		return p, fmt.Errorf("lab: %q: must be %s, %s or %s", c.Lab, virtual.Lab, local.Name, remote.Name)
+	}
+	if err := c.remoteFlags.misplaced(c.isRemote()); err != nil {
+		return p, err
 	}
 	if c.ServerBin != "" && !c.isLocal() {
 		return p, fmt.Errorf("server-bin: %q: is for --lab %s", c.ServerBin, local.Name)
 	}
 	return p, p.Validate()
+}
+
+// ttl is how long leases last.
+func (c *compareCommand) ttl() time.Duration {
+	if c.TTL != nil {
+		return *c.TTL
+	}
+	return defaultTTL
+}
+
+// modes are those to compare. The error begins with the flag.
+func (c *compareCommand) modes() (list []compare.Mode, err error) {
+	names := c.Modes
+	if names == nil {
+		names = strings.Split(defaultModes, ",")
+	}
+	for _, text := range names {
+		m, err := compare.ParseMode(text)
+		if err != nil {
+			return nil, fmt.Errorf("modes: %w", err)
+		}
+		list = append(list, m)
+	}
+	return list, nil
 }
 
 // player plays with real servers.

@@ -97,7 +97,7 @@ func TestCompareGuards(t *testing.T) {
 }
 
 func TestCompareExpandsGroups(t *testing.T) {
-	c := compareCommand{Modes: []string{"single"}, Faults: []string{"leader", "del"}, TTL: time.Second, Candidates: 2, Lab: "virtual"}
+	c := compareCommand{Modes: []string{"single"}, Faults: []string{"leader", "del"}, TTL: new(time.Second), Candidates: 2, Lab: "virtual"}
 	p, err := c.plan()
 	if want := append(fault.Group(fault.Leader), "del"); err != nil || !slices.Equal(p.Faults, want) {
 		t.Errorf("faults are %v, %v", p.Faults, err)
@@ -170,7 +170,7 @@ func (twoLeaders) Play(_ context.Context, jobs []compare.Job, done func(int, his
 // that replays it.
 func TestPlantedViolation(t *testing.T) {
 	var out, errs strings.Builder
-	c := compareCommand{Modes: []string{"quorum3"}, Faults: []string{"pause"}, Runs: new(int), Seed: 41, TTL: 3 * time.Second, Candidates: 4, Lab: "virtual", Quiet: true}
+	c := compareCommand{Modes: []string{"quorum3"}, Faults: []string{"pause"}, Runs: new(int), Seed: 41, TTL: new(3 * time.Second), Candidates: 4, Lab: "virtual", Quiet: true}
 	*c.Runs = 1
 	plan, err := c.plan()
 	if err != nil {
@@ -194,7 +194,7 @@ func TestPlantedViolation(t *testing.T) {
 // written, and the exit code is that of a failure.
 func TestCompareShowsWhatCannotBeKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	c := compareCommand{Modes: []string{"single"}, Faults: []string{"pause"}, Runs: new(int), Seed: 1, TTL: time.Second, Candidates: 2, Lab: "virtual", Quiet: true, Out: dir, Events: "all"}
+	c := compareCommand{Modes: []string{"single"}, Faults: []string{"pause"}, Runs: new(int), Seed: 1, TTL: new(time.Second), Candidates: 2, Lab: "virtual", Quiet: true, Out: dir, Events: "all"}
 	*c.Runs = 1
 	plan, err := c.plan()
 	if err != nil {
@@ -280,8 +280,8 @@ func TestCompareKeepsEvents(t *testing.T) {
 
 func TestNext(t *testing.T) {
 	standard := fault.Names()
-	all := compareCommand{Modes: strings.Split(defaultModes, ","), Faults: standard, Seed: 1, TTL: 2 * time.Second, Candidates: 3, Lab: "virtual", Quick: true}
-	few := compareCommand{Modes: []string{"quorum7"}, Faults: []string{"crash"}, Seed: 5, TTL: time.Second, Candidates: 4, Lab: "virtual", Runs: new(int)}
+	all := compareCommand{Modes: strings.Split(defaultModes, ","), Faults: standard, Seed: 1, TTL: new(2 * time.Second), Candidates: 3, Lab: "virtual", Quick: true}
+	few := compareCommand{Modes: []string{"quorum7"}, Faults: []string{"crash"}, Seed: 5, TTL: new(time.Second), Candidates: 4, Lab: "virtual", Runs: new(int)}
 	*few.Runs = 1000
 	store := all
 	store.Faults, store.Guards = fault.Group(fault.Store), []string{"on"}

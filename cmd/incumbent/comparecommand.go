@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
+	"time"
 
 	"incumbent/compare"
 	"incumbent/compare/fault"
@@ -24,19 +25,32 @@ func (c *compareCommand) command(p compare.Plan) string {
 		}
 	}
 	runs, faults := defaultRuns, defaultFaults
-	if c.isLocal() {
+	ttl, standard := defaultTTL, defaultModes
+	switch {
+	case c.isLocal():
 		runs, faults = localRuns, localFaults
+	case c.isRemote():
+		runs, faults, ttl = localRuns, remoteFaults, c.set.TTL
+		if c.TTL != nil {
+			ttl = 0 // whatever the file says by then
+		}
+		standard = strings.Join(setModes(c.set), ",")
+		if c.Modes != nil {
+			standard = ""
+		}
 	}
 	add("--lab", cmp.Or(c.Lab, virtual.Lab), virtual.Lab)
 	add("--server-bin", c.ServerBin, "")
-	add("--modes", strings.Join(modes, ","), defaultModes)
+	add("--config", c.Config, "")
+	add("--key-prefix", c.KeyPrefix, "")
+	add("--modes", strings.Join(modes, ","), standard)
 	if len(p.Faults) > 0 {
 		add("--faults", strings.Join(fault.Shorten(p.Faults), ","), faults)
 	}
 	add("--guards", strings.Join(p.Guards, ","), "")
-	add("--ttl", p.TTL.String(), "2s")
+	add("--ttl", p.TTL.String(), ttl.String())
 	add("--candidates", strconv.Itoa(p.Candidates), "3")
-	add("--renew", p.Renew.String(), "0s")
+	add("--renew", p.Renew.String(), c.standardRenew().String())
 	add("--link", cmp.Or(p.Link, virtual.Links()[0].Name), virtual.Links()[0].Name)
 	add("--loss", strconv.FormatFloat(p.Loss, 'g', -1, 64), "0")
 	add("--drift", strconv.FormatFloat(p.Drift, 'g', -1, 64), "0")
@@ -49,4 +63,12 @@ func (c *compareCommand) command(p compare.Plan) string {
 	add("--seed", strconv.FormatUint(p.Seed, 10), "1")
 	add("--runs", strconv.Itoa(p.Runs), strconv.Itoa(runs))
 	return strings.Join(args, " ")
+}
+
+// standardRenew is what renewals are without the flag.
+func (c *compareCommand) standardRenew() time.Duration {
+	if c.isRemote() && c.Renew == 0 {
+		return c.set.Renew
+	}
+	return 0
 }

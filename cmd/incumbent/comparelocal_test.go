@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"incumbent/compare/measure"
 	"incumbent/compare/report"
@@ -42,7 +43,7 @@ func TestCompareLocal(t *testing.T) {
 
 // TestCompareLocalDefaults: fewer runs of fewer faults, since each takes seconds.
 func TestCompareLocalDefaults(t *testing.T) {
-	c := compareCommand{Modes: strings.Split(defaultModes, ","), Seed: 1, TTL: 2e9, Candidates: 3, Lab: "local"}
+	c := compareCommand{Modes: strings.Split(defaultModes, ","), Seed: 1, TTL: new(2 * time.Second), Candidates: 3, Lab: "local"}
 	p, err := c.plan()
 	if err != nil || p.Runs != localRuns || strings.Join(p.Faults, ",") != localFaults {
 		t.Errorf("plan is %+v, %v", p, err)

@@ -38,6 +38,10 @@ func (c *compareCommand) play(ctx context.Context, s streams, plan compare.Plan,
 	if err != nil {
 		return exitFailed, err
 	}
+	if r, ok := lab.(compare.Remote); ok {
+		f := r.Player.Figures()
+		result.Remote = &f
+	}
 	rep := c.judge(result, slo)
 	return exitCode(rep), c.write(s, rep, dir)
 }
@@ -52,7 +56,7 @@ func (c *compareCommand) judge(r *compare.Result, slo *decide.SLO) report.Report
 	rep.Decision = &d
 	if d.Next != "" {
 		rep.Next = self() + strings.TrimPrefix(d.Next, "incumbent")
-		if c.isLocal() {
+		if c.isLocal() { // what a remote lab lacks, the virtual one has
 			rep.Next += " --lab " + c.Lab
 		}
 	}
@@ -104,6 +108,7 @@ func (c *compareCommand) write(s streams, rep report.Report, dir *report.Dir) er
 
 // print prints the first screen, or the table of all cells.
 func (c *compareCommand) print(b *strings.Builder, rep report.Report) error {
+	defer report.RemoteLines(b, rep.Result.Remote)
 	if !c.Table {
 		err := report.First(b, rep)
 		if len(rep.Result.Broken)+len(rep.Result.Failed) > 0 {
@@ -135,6 +140,8 @@ const exampleSLO = "failover=10s,overlap=0,fence=yes"
 // then other seeds, to be kept, and in the end what it is all for.
 func (c *compareCommand) next(r *compare.Result) string {
 	switch {
+	case c.isRemote() && len(r.Broken)+len(r.Failed) > 0:
+		return c.command(r.Plan) + c.outFlag("") // no seed plays a run again there
 	case len(r.Broken) > 0:
 		return self() + strings.TrimPrefix(r.Broken[0].Job.Command(), "incumbent")
 	case len(r.Failed) > 0:
@@ -143,8 +150,8 @@ func (c *compareCommand) next(r *compare.Result) string {
 		return c.command(r.Plan) + c.outFlag("")
 	}
 	p := r.Plan
-	p.Seed += uint64(p.Runs)
-	if !c.isLocal() {
+	p.Seed += uint64(p.MostRuns())
+	if !c.isReal() {
 		p.Runs = max(p.Runs, defaultRuns)
 	}
 	command := c.command(p)

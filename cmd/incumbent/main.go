@@ -6,9 +6,11 @@ import (
 	"os"
 
 	"incumbent/compare/lab/local"
+	"incumbent/compare/lab/remote"
 )
 
 func main() {
 	local.ChildMain() // never returns in a process that the local lab started
+	remote.ChildMain()
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -10,11 +10,13 @@ import (
 	"go.uber.org/goleak"
 
 	"incumbent/compare/lab/local"
+	"incumbent/compare/lab/remote"
 )
 
 // TestMain lets the test binary be its own child process, as the program is.
 func TestMain(m *testing.M) {
 	local.ChildMain()
+	remote.ChildMain()
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
 		main()
 	}
@@ -39,7 +41,7 @@ func TestUsage(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"", []string{"compare", "version"}},
+		{"", []string{"check", "compare"}},
 		{"conquer", []string{"conquer"}},
 		{"init", []string{"<election>", "incumbent init --help"}},
 		{"init job extra", []string{"extra"}},
@@ -60,7 +62,7 @@ func TestUsage(t *testing.T) {
 		{"compare --faults flood", []string{`--faults: "flood": must be of calm, resign, crash`}},
 		{"compare --faults crash,crash", []string{"--faults: crash: must be named once"}},
 		{"compare --candidates 1", []string{"--candidates: 1: must be from 2 to 50"}},
-		{"compare --lab moon", []string{`--lab: "moon": must be virtual or local`}},
+		{"compare --lab moon", []string{`--lab: "moon": must be virtual, local or remote`}},
 		{"compare --server-bin redis-server", []string{`--server-bin: "redis-server": is for --lab local`}},
 		{"compare --lab local --server-bin /none", []string{"--server-bin: /none: must be an executable"}},
 		{"compare --workers=-1", []string{"--workers: -1: must be from 0"}},

@@ -26,7 +26,7 @@ const (
 )
 
 func newProgress(w io.Writer, p compare.Plan, quiet bool) *progress {
-	g := &progress{w: w, total: p.Runs * p.Cells(), terminal: isTerminal(w), begin: time.Now(), every: everyElsewhere}
+	g := &progress{w: w, total: p.Total(), terminal: isTerminal(w), begin: time.Now(), every: everyElsewhere}
 	if g.terminal {
 		g.every = everyOnTerminal
 	}

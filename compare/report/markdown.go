@@ -33,6 +33,7 @@ func Markdown(w io.Writer, rep Report) error {
 	m.dangers(r)
 	m.full(r)
 	m.cost(r)
+	m.remote(r.Remote)
 	m.repeat(rep)
 	_, err := io.WriteString(w, m.b.String())
 	return err

@@ -29,6 +29,7 @@ type page struct {
 	CDFs        []chart
 	Overshoots  []chart
 	Cost        *chart
+	Remote      *remotePart
 	Heat        *heat
 	Runs        []faultRuns
 	Full        fullTable
@@ -48,7 +49,7 @@ func (p *page) contents() (list []part) {
 		part
 	}{
 		{p.Decision != nil, part{"decision", "Decision"}}, {len(p.Problems) > 0, part{"problems", "What went wrong"}},
-		{len(p.CDFs) > 0, part{"failover", "Failover"}}, {len(p.Overshoots) > 0, part{"overshoot", "Overshoot"}}, {true, part{"cost", "Cost"}},
+		{len(p.CDFs) > 0, part{"failover", "Failover"}}, {len(p.Overshoots) > 0, part{"overshoot", "Overshoot"}}, {true, part{"cost", "Cost"}}, {p.Remote != nil, part{"remote", "Your endpoints"}},
 		{p.Heat != nil, part{"dangers", "Dangers"}}, {len(p.Runs) > 0, part{"runs", "Worst runs"}}, {true, part{"all", "All cells"}},
 		{true, part{"definitions", "What the words mean"}}, {true, part{"repeat", "Repeat it"}},
 	} {
@@ -83,6 +84,7 @@ func HTML(w io.Writer, rep Report) error {
 		Runs: worstRuns(r), Full: newFullTable(r), Definitions: definitions,
 		Versions: rep.Versions, Host: rep.Host, Command: rep.Command, Played: played(r), Virtual: r.Lab == history.Virtual,
 	}
+	p.Remote = newRemote(r.Remote)
 	if c, ok := costs(r); ok {
 		p.Cost = &c
 	}
@@ -109,7 +111,7 @@ func under(r *compare.Result) string {
 
 // played says how much was.
 func played(r *compare.Result) string {
-	return fmt.Sprintf("%s of %s; %s", grouped(r.Runs), times(r.Plan.Runs*r.Plan.Cells(), "run"), times(r.Acts, "act"))
+	return fmt.Sprintf("%s of %s; %s", grouped(r.Runs), times(r.Plan.Total(), "run"), times(r.Acts, "act"))
 }
 
 // unbroken keeps numbers and their units on one line.

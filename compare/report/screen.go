@@ -97,7 +97,7 @@ func alarms(r *compare.Result) []string {
 		list = append(list, fmt.Sprintf("RULES BROKEN: %s in %s (%s). Rely on no figure below until that is explained.",
 			times(n, "violation"), times(brokenRuns(r), "run"), strings.Join(brokenRules(r), "; ")))
 	}
-	total := r.Plan.Runs * r.Plan.Cells()
+	total := r.Plan.Total()
 	switch {
 	case r.GaveUp:
 		list = append(list, fmt.Sprintf("INCOMPLETE: gave up since %s could not be played; %s of %s were.",
@@ -143,7 +143,7 @@ func caption(r *compare.Result) string {
 		upTo = "up to "
 	}
 	return fmt.Sprintf("%s, TTL %s, %s%s, %s%s a cell, %s; 95 %% intervals",
-		labWords(r.Lab), duration(p.TTL), times(p.Candidates, "candidate"), conditions(p), upTo, times(p.Runs, "run"), seeds(p))
+		labWords(r.Lab), duration(p.TTL), times(p.Candidates, "candidate"), conditions(p), upTo, runsEach(p), seeds(p))
 }
 
 // conditions are what was not as usual, each after a comma.
@@ -172,10 +172,20 @@ func offOnly(p compare.Plan) bool {
 
 // seeds names those of a plan.
 func seeds(p compare.Plan) string {
-	if p.Runs <= 1 {
+	most := p.MostRuns()
+	if most <= 1 {
 		return fmt.Sprintf("seed %d", p.Seed)
 	}
-	return fmt.Sprintf("seeds %d to %d", p.Seed, p.Seed+uint64(p.Runs)-1)
+	return fmt.Sprintf("seeds %d to %d", p.Seed, p.Seed+uint64(most)-1)
+}
+
+// runsEach is how many runs a cell has, or from how many to how many.
+func runsEach(p compare.Plan) string {
+	least, most := p.LeastRuns(), p.MostRuns()
+	if least == most {
+		return times(most, "run")
+	}
+	return fmt.Sprintf("%s to %s", grouped(least), times(most, "run"))
 }
 
 // times is plural with grouped numbers.

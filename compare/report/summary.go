@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"incumbent/compare"
+	"incumbent/compare/lab/remote"
 	"incumbent/compare/measure"
 )
 
@@ -24,6 +25,8 @@ type summary struct {
 	Broken     int            `json:"invariants_broken"`
 	Failed     int            `json:"runs_failed"`
 	Cells      []measure.Cell `json:"cells"`
+	// Remote is what was measured at the user's own endpoints.
+	Remote *remote.Figures `json:"remote,omitempty"`
 }
 
 // Summary writes summary.json: a list of cells, and under what they were measured,
@@ -43,6 +46,6 @@ func Summary(w io.Writer, r *compare.Result, versions string) error {
 		Lab: r.Lab, TTL: r.Plan.TTL.Seconds() * 1000, Candidates: r.Plan.Candidates, Seed: r.Plan.Seed,
 		Renew: r.Plan.Renew.Seconds() * 1000, Link: r.Plan.Link, Loss: r.Plan.Loss, Drift: r.Plan.Drift, Schedules: schedules,
 		Versions: versions, Complete: !r.Interrupted && !r.GaveUp && len(r.Failed) == 0,
-		Broken: len(r.Broken), Failed: len(r.Failed), Cells: cells,
+		Broken: len(r.Broken), Failed: len(r.Failed), Cells: cells, Remote: r.Remote,
 	})
 }

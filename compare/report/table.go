@@ -31,7 +31,7 @@ func Table(w io.Writer, r *compare.Result, versions string) error {
 	var b bytes.Buffer
 	p := r.Plan
 	fmt.Fprintf(&b, "Lab %s, TTL %s, %s, %s a cell from seed %d\n%s\n\n",
-		r.Lab, p.TTL, plural(p.Candidates, "candidate"), plural(p.Runs, "run"), p.Seed, versions)
+		r.Lab, p.TTL, plural(p.Candidates, "candidate"), runsEach(p), p.Seed, versions)
 	g := grid{groups: groups}
 	for _, c := range r.Cells {
 		g.rows = append(g.rows, cells(c))

@@ -23,7 +23,7 @@ const shown = 10
 // plays it again.
 func Verdict(w io.Writer, r *compare.Result) error {
 	var b strings.Builder
-	total := r.Plan.Runs * r.Plan.Cells()
+	total := r.Plan.Total()
 	switch {
 	case r.GaveUp:
 		fmt.Fprintf(&b, "Gave up since %d runs failed: %d of %d were played.\n", len(r.Failed), r.Runs, total)

@@ -10,25 +10,31 @@ import (
 
 const settlePoll = 2 * time.Millisecond
 
-// Settle waits until somebody leads and all others stand by, subscribed to
+// Settle waits until somebody leads and works, and all others stand by, subscribed to
 // wake-ups at every master, and says who leads under which token.
 func (l *Lab) Settle(ctx context.Context) (leader string, token uint64, err error) {
 	tick := time.NewTicker(settlePoll)
 	defer tick.Stop()
 	for {
-		t, ok := l.rec.latest()
-		if ok && !t.ended && monotonic() < t.deadline && l.fleet.find(t.actor) != nil && l.standbysListen(ctx) {
+		t, ok := l.rec.current()
+		if ok && t.acted && l.fleet.find(t.actor) != nil && l.standbysListen(ctx, t.actor) {
 			return t.actor, t.token, nil
+		}
+		if err := l.farEnded(); err != nil {
+			return "", 0, err
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return "", 0, fmt.Errorf("local: no settled leader (latest term %d of %s, ended %t): %w", t.token, t.actor, t.ended, ctx.Err())
+			return "", 0, fmt.Errorf("local: no settled leader (term %d of %q): %w", t.token, t.actor, ctx.Err())
 		}
 	}
 }
 
-func (l *Lab) standbysListen(ctx context.Context) bool {
+func (l *Lab) standbysListen(ctx context.Context, leader string) bool {
+	if l.opt.Far != nil {
+		return l.farListen(leader)
+	}
 	want := int64(l.opt.Candidates - 1)
 	if want == 0 {
 		return true
@@ -36,27 +42,12 @@ func (l *Lab) standbysListen(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, l.opt.TTL/4)
 	defer cancel()
 	for _, p := range l.places {
-		at := []*server{p.primary}
-		if l.opt.Sentinels { // a wake-up reaches those who listen at a replica, too
-			at = l.servers
-		}
-		if n, err := l.listeners(ctx, at); err != nil || n != want {
+		n, err := p.primary.direct.PubSubNumSub(ctx, l.keys.Channel).Result()
+		if err != nil || n[l.keys.Channel] != want {
 			return false
 		}
 	}
 	return true
-}
-
-// listeners is how many candidates are subscribed at any of the servers.
-func (l *Lab) listeners(ctx context.Context, at []*server) (sum int64, err error) {
-	for _, s := range at {
-		n, err := s.direct.PubSubNumSub(ctx, l.keys.Channel).Result()
-		if err != nil {
-			return 0, err
-		}
-		sum += n[l.keys.Channel]
-	}
-	return sum, nil
 }
 
 // Mark is the present place in the record, for Await.

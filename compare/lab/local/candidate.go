@@ -30,7 +30,7 @@ func (l *Lab) launch(name string, slot int) (*candidate, error) {
 		Name: name, Mode: l.opt.Mode, Masters: l.addresses(slot), Election: l.opt.Election, Prefix: l.opt.Prefix,
 		TTL: l.opt.TTL, Renew: l.opt.Renew, StepDown: l.opt.StepDown, ActEvery: l.opt.ActEvery,
 		Plain: l.opt.PlainClients, Stubborn: l.opt.Stubborn, Trace: l.opt.Trace,
-		Unguard: l.opt.GuardsOff, Acks: l.opt.ReplicaAcks, Sentinels: l.sentinels.addrs(),
+		Unguard: l.opt.GuardsOff, Acks: l.opt.ReplicaAcks, Sentinels: l.sentinels.addrs(), Far: l.farConfig(slot),
 	})
 	if err != nil {
 		return nil, err
@@ -40,12 +40,18 @@ func (l *Lab) launch(name string, slot int) (*candidate, error) {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), childEnv+"="+string(cfg))
+	cmd.Env = append(withoutSettings(os.Environ()), childEnv+"=yes")
 	cmd.Stderr = l.opt.Stderr
 	c := &candidate{name: name, slot: slot, drained: make(chan struct{})}
 	out, err := c.start(cmd)
 	if err != nil {
 		return nil, err
+	}
+	if err := c.tell(string(cfg)); err != nil {
+		err = fmt.Errorf("configure it: %w", err)
+		close(c.drained)
+		c.stop(0)
+		return nil, errors.Join(err, out.Close())
 	}
 	go func() {
 		defer close(c.drained)

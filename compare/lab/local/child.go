@@ -26,17 +26,21 @@ func ChildMain() {
 	if dir, ok := os.LookupEnv(janitorEnv); ok {
 		janitorMain(dir)
 	}
-	text, ok := os.LookupEnv(childEnv)
-	if !ok {
+	if os.Getenv(childEnv) == "" {
 		return
 	}
+	in := bufio.NewReader(os.Stdin)
 	var cfg childConfig
-	if err := json.Unmarshal([]byte(text), &cfg); err != nil {
+	text, err := in.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(text, &cfg)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v: only a lab sets it\n", childEnv, err)
 		os.Exit(2)
 	}
 	c := newChild(cfg, os.Stdout)
-	go c.listen(os.Stdin)
+	go c.listen(in)
 	fmt.Fprintf(os.Stderr, "%s: %v\n", cfg.Name, c.campaign(context.Background()))
 	os.Exit(1)
 }
@@ -48,6 +52,8 @@ type child struct {
 	stamps  stamps
 	resign  chan struct{}
 	planted atomic.Bool
+
+	far *farStore // nil where masters are the lab's
 
 	deadline time.Time    // of the latest term, as the observer heard of it
 	bidNow   atomic.Int64 // CLOCK_MONOTONIC when the latest bid was sent
@@ -76,6 +82,8 @@ func (c *child) listen(in io.Reader) {
 			c.planted.Store(false)
 		case cmdStats:
 			c.tell(Line{Event: history.Event{Kind: kindStats}, Stats: &Stats{runtime.NumGoroutine(), openSockets()}})
+		default:
+			c.farCommand(s.Text())
 		}
 	}
 	os.Exit(0)
@@ -94,14 +102,18 @@ func (c *child) note(name string) { c.tell(Line{Event: history.Event{Kind: histo
 
 // campaign leads whenever it can, until it cannot go on, and says why.
 func (c *child) campaign(ctx context.Context) error {
-	store, err := c.open()
+	store, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
-	e, err := election.New(store, election.Options{
+	o := election.Options{
 		ID: c.cfg.Name, TTL: c.cfg.TTL, Renew: c.cfg.Renew, StepDown: c.cfg.StepDown,
 		Observer: c.observe, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
-	})
+	}
+	if c.far != nil {
+		c.far.configure(&o)
+	}
+	e, err := election.New(store, o)
 	if err != nil {
 		return err
 	}
@@ -112,7 +124,13 @@ func (c *child) campaign(ctx context.Context) error {
 	}
 }
 
-func (c *child) open() (election.Store, error) {
+func (c *child) open(ctx context.Context) (election.Store, error) {
+	if c.cfg.Far != nil {
+		if err := c.openFar(ctx); err != nil {
+			return nil, err
+		}
+		return &toldStore{Store: c.far.store, c: c}, nil
+	}
 	clients := make([]redis.UniversalClient, len(c.cfg.Masters))
 	for i, addr := range c.cfg.Masters {
 		if c.cfg.Sentinels == nil {

@@ -20,7 +20,10 @@
 // reset. What a lossy link loses is late by as much as TCP would be, and new
 // connections are not lost. A restart takes as long as the server needs, some 50 ms.
 // Clocks of masters can be set where libfaketime is installed; a candidate's host
-// cannot be suspended. Nobody counts what a leader and its standbys ask of masters.
+// cannot be suspended. What a leader and its standbys ask of masters is counted on its
+// way, by proxies. A master that becomes a replica has the other one's data when the sync
+// is over, some 20 ms later; and one that restarts with a file has really read an RDB file,
+// or an append-only one that was synced at each write.
 //
 // # What is left behind
 //

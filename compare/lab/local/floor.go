@@ -53,7 +53,7 @@ func (l *Lab) expiryAt(ctx context.Context, s *server) (at time.Duration) {
 	}
 	for range questions {
 		asked := monotonic()
-		left, err := s.direct.PTTL(ctx, l.keys.Lease).Result()
+		left, err := s.asked().PTTL(ctx, l.keys.Lease).Result()
 		switch {
 		case err != nil, left == -1: // -1: a key without expiry
 			return never

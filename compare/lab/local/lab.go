@@ -25,6 +25,7 @@ type Lab struct {
 	spares    []*server
 	sentinels sentinels
 	proxies   [][]*blackhole.Proxy // by slot, then master; nil without Options.Proxies
+	exchange  *exchange            // behind all proxies; nil without Options.Far
 	fleet     fleet
 	rec       *recorder
 	resource  resource
@@ -90,13 +91,17 @@ func (l *Lab) build(ctx context.Context) error {
 
 // addMasters starts all masters, unless they run already, and connects to them.
 func (l *Lab) addMasters(ctx context.Context) (err error) {
-	if l.opt.Servers != nil {
+	switch {
+	case l.opt.Far != nil:
+		l.farMasters()
+		return l.farLinks()
+	case l.opt.Servers != nil:
 		for _, addr := range l.opt.Servers {
 			s := &server{addr: addr}
 			l.servers = append(l.servers, s)
 			err = errors.Join(err, s.connect(ctx))
 		}
-	} else {
+	default:
 		err = l.order(ctx)
 	}
 	if err != nil {
@@ -164,7 +169,11 @@ func (l *Lab) addProxies() error {
 	}
 	row := make([]*blackhole.Proxy, 0, len(l.places))
 	for _, at := range l.places {
-		p, err := blackhole.New(at.primary.addr)
+		target := at.primary.addr
+		if l.exchange != nil {
+			target = l.exchange.listener.Addr().String()
+		}
+		p, err := blackhole.New(target)
 		if err != nil {
 			return errors.Join(err, closeAll(row))
 		}
@@ -219,12 +228,18 @@ func (l *Lab) close() {
 	for _, row := range l.proxies {
 		_ = closeAll(row) // closing listeners: nothing follows from a failure
 	}
+	if l.exchange != nil {
+		l.exchange.close()
+	}
 	l.sentinels.stop()
 	if l.own || l.stock == nil {
 		stopAll(l.servers)
 	} else {
 		ctx, cancel := context.WithTimeout(context.Background(), giveTime)
 		defer cancel()
+		if l.opt.Sentinels {
+			l.dissolve(ctx)
+		}
 		l.stock.give(ctx, l.servers)
 	}
 	if l.own && l.stock != nil {

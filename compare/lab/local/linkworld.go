@@ -18,14 +18,13 @@ func (l *Lab) link(name string, master int) (*place, *blackhole.Proxy, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := l.place(master)
 	switch {
-	case err != nil:
-		return nil, nil, err
+	case master < 0 || master >= len(l.places):
+		return nil, nil, fmt.Errorf("local: master %d: there are %d, from 0 on", master, len(l.places))
 	case !l.opt.Proxies:
 		return nil, nil, errNoProxies
 	}
-	return p, l.proxies[c.slot][master], nil
+	return l.places[master], l.proxies[c.slot][master], nil
 }
 
 // links are all proxies of a candidate.
@@ -59,6 +58,9 @@ func (l *Lab) HealFrom(name string, master int) error {
 		return err
 	}
 	l.note(p.name, "within reach of "+name)
+	if err := l.farReplies(name, cmdKeepReply, master); err != nil {
+		return err
+	}
 	proxy.KeepReplies()
 	proxy.Heal()
 	return nil
@@ -109,9 +111,14 @@ func (l *Lab) LoseReply(name string, master int, reset bool) error {
 		return err
 	}
 	l.note(p.name, "loses its next reply to "+name)
-	if reset {
+	switch {
+	case l.opt.Far != nil && reset:
+		return l.farReplies(name, cmdResetReply, master)
+	case l.opt.Far != nil:
+		return l.farReplies(name, cmdMuteReply, master)
+	case reset:
 		proxy.ResetReplyTo(isScript)
-	} else {
+	default:
 		proxy.MuteReplyTo(isScript)
 	}
 	return nil

@@ -11,18 +11,21 @@ type needs struct {
 	links  bool // proxies
 	spares int  // servers that become replicas
 	file   bool // snapshots as files
+	log    bool // append-only files
 	clocks bool // libfaketime
 }
 
 // needsOf says what a fault needs.
 func needsOf(f fault.Fault) needs {
-	n := needs{links: f.Store || f.Simulated && !f.Calm}
+	n := needs{links: f.Store || f.Simulated} // of calm they count what passes
 	switch f.Name {
 	case "partition":
 		n.links = true
 	case "restart-old":
 		n.file = true
-	case "failover", "old-primary", "failover-acks", "old-primary-acks":
+	case "restart-aof":
+		n.log = true
+	case "failover", "read-only", "old-primary", "failover-acks", "old-primary-acks":
 		n.spares = 1
 	case "failover-twice":
 		n.spares = 2

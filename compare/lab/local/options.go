@@ -17,6 +17,10 @@ type Options struct {
 	// They are used for leases and asked for their time left; nobody starts, stops
 	// or harms them, and Lab.Servers is empty. nil means that the lab starts its own.
 	Servers []string
+	// Far are masters that belong to somebody else, with TLS, users, Sentinels or a
+	// Cluster. It excludes Servers, Sentinels and ReplicaAcks, and needs Proxies; Masters
+	// is how many of them there are. nil means that there are none.
+	Far *Far
 	// Candidates is how many processes campaign. 0 means 3.
 	Candidates int
 	// TTL of the leases. 0 means 2 s.
@@ -80,6 +84,9 @@ func (o Options) withDefaults() Options {
 	if o.Mode == "" {
 		o.Mode = "single"
 	}
+	if o.Far != nil {
+		o.Masters = len(o.Far.Client.Servers())
+	}
 	if o.Masters == 0 {
 		o.Masters = 1
 		if o.Mode == "quorum" {
@@ -115,6 +122,7 @@ func (o Options) validate() error {
 		{o.Mode == "quorum" && (o.Masters < 3 || o.Masters%2 == 0), "Masters", o.Masters, "an odd number of at least 3 in quorum mode"},
 		{o.Servers != nil && len(o.Servers) != o.Masters, "Servers", o.Servers, fmt.Sprintf("one for each of %d masters", o.Masters)},
 		{o.Sentinels && (o.Mode != "single" || o.Servers != nil || o.Proxies), "Sentinels", true, "single mode only, without Servers and Proxies"},
+		{o.Far != nil && (o.Servers != nil || o.Sentinels || o.ReplicaAcks > 0 || !o.Proxies), "Far", "set", "with Proxies, without Servers, Sentinels and ReplicaAcks"},
 		{o.ReplicaAcks < 0 || o.ReplicaAcks > 1, "ReplicaAcks", o.ReplicaAcks, "0 or 1"},
 		{o.ReplicaAcks > 0 && o.Servers != nil, "ReplicaAcks", o.ReplicaAcks, "0 with Servers, whose replicas are not the lab's"},
 		{o.Candidates < 1, "Candidates", o.Candidates, "at least 1"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -72,12 +73,17 @@ func (s Spec) options(f fault.Fault) Options {
 type Player struct {
 	// ServerBinary and FakeTime are as in Options.
 	ServerBinary, FakeTime string
+	// Sentinels has promotions made by real sentinels, whom candidates ask for the
+	// primary. Nothing else is played then, and only in single mode.
+	Sentinels bool
 	// Workers is how many runs are played side by side. 0 means 1. With more they
 	// disturb each other, which shows in their figures.
 	Workers int
 	// Stderr gets what candidates log, from several goroutines if there are several
 	// workers. nil drops it.
 	Stderr io.Writer
+
+	patience time.Duration // see stock
 }
 
 // Supports is nil for a run that this lab can play on this machine. The error wraps
@@ -89,6 +95,8 @@ func (p *Player) Supports(s Spec) error {
 		return fmt.Errorf("local: %w", err)
 	case s.Link != "" && s.Link != "lan" || s.Loss != 0 || s.Drift != 0:
 		return fmt.Errorf("local: link, loss and drift are for simulations: %w", fault.ErrUnsupported)
+	case p.Sentinels && (s.Mode != "single" || s.Schedule != nil || !slices.Contains(sentinelFaults, s.Fault)):
+		return fmt.Errorf("%s in %s: %w", s.Fault, s.Mode, errNoSentinelFault)
 	case s.Schedule == nil:
 		return supports(f, p.FakeTime)
 	}
@@ -113,6 +121,10 @@ func (p *Player) Ready() error {
 	case p.ServerBinary == "":
 		return fmt.Errorf("%w in PATH: install the package redis-server or valkey-server, or name the program", redisproc.ErrNoBinary)
 	}
+	var cause *redisproc.Error
+	if errors.As(err, &cause) {
+		err = cause.Err // its remedy is for programmers
+	}
 	return fmt.Errorf("%s: must be an executable redis-server or valkey-server: %w", p.ServerBinary, err)
 }
 
@@ -120,12 +132,12 @@ func (p *Player) Ready() error {
 // error, one at a time and in their order. When ctx ends it stops, and returns ctx's
 // error; done was then called for what was finished. Nothing that it started runs any
 // more when it returns. Another error means that nothing was played: there is no server
-// program, or no room for its files.
+// program, it does not work, or there is no room for its files.
 func (p *Player) Play(ctx context.Context, specs []Spec, done func(i int, run history.Run, err error)) error {
-	if _, err := redisproc.LookPath(p.ServerBinary); err != nil {
+	if err := p.Ready(); err != nil {
 		return fmt.Errorf("local: %w", err)
 	}
-	stocks, err := p.open(specs)
+	stocks, err := p.open(ctx, specs)
 	if err != nil {
 		return fmt.Errorf("local: %w", err)
 	}
@@ -154,7 +166,7 @@ func (p *Player) Play(ctx context.Context, specs []Spec, done func(i int, run hi
 type stocks struct{ plain, clocks *stock }
 
 // open makes what the specs need.
-func (p *Player) open(specs []Spec) (st stocks, err error) {
+func (p *Player) open(ctx context.Context, specs []Spec) (st stocks, err error) {
 	for _, s := range specs {
 		f, bad := s.fault()
 		if bad != nil || p.Supports(s) != nil {
@@ -165,8 +177,13 @@ func (p *Player) open(specs []Spec) (st stocks, err error) {
 			into = &st.clocks
 		}
 		if *into == nil {
-			if *into, err = newStock(p.ServerBinary, p.FakeTime, clocks); err != nil {
-				return st, errors.Join(err, st.close())
+			if *into, err = newStock(p.ServerBinary, p.FakeTime, clocks); err == nil {
+				(*into).patience = p.patience
+				err = (*into).prove(ctx)
+			}
+			if err != nil {
+				_ = st.close() // nothing follows from a folder that stays
+				return st, err
 			}
 		}
 	}
@@ -207,6 +224,9 @@ func (p *Player) play(ctx context.Context, st stocks, s Spec) (history.Run, erro
 	defer cancel()
 	o := s.options(f)
 	o.Stderr, o.FakeTime, o.stock = p.Stderr, p.FakeTime, st.plain
+	if p.Sentinels {
+		o.Sentinels, o.Proxies, o.spares = true, false, 0
+	}
 	if o.clocks {
 		o.stock = st.clocks
 	}

@@ -17,6 +17,8 @@ type recorder struct {
 	grown chan struct{} // closed at the next line
 	terms map[uint64]*termState
 	top   uint64 // of the term that started last
+
+	subscribed map[string]bool // who has said so: see Lab.farListen
 }
 
 // termState is what is known of one term.
@@ -24,17 +26,19 @@ type termState struct {
 	actor             string
 	token             uint64
 	started, deadline time.Duration
+	acted             bool // its work has begun, and may be asked to end
 	ended             bool
 }
 
 func newRecorder() *recorder {
-	return &recorder{grown: make(chan struct{}), terms: map[uint64]*termState{}}
+	return &recorder{grown: make(chan struct{}), terms: map[uint64]*termState{}, subscribed: map[string]bool{}}
 }
 
 func (r *recorder) add(l Line) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.follow(l)
+	r.listening(l)
 	r.lines = append(r.lines, l)
 	close(r.grown)
 	r.grown = make(chan struct{})
@@ -51,6 +55,8 @@ func (r *recorder) follow(l Line) {
 	case t == nil:
 	case l.Kind == history.Renewed:
 		t.deadline = l.Deadline
+	case l.Kind == history.Checked:
+		t.acted = true
 	case l.Kind == history.TermEnded:
 		t.ended = true
 	}
@@ -64,6 +70,18 @@ func (r *recorder) latest() (termState, bool) {
 		return *t, true
 	}
 	return termState{}, false
+}
+
+// current is the term that started last of those that go on, as far as was heard; false
+// while there is none. Where two did, the later one need not outlast the other: it may
+// be at a primary that is one no more.
+func (r *recorder) current() (now termState, ok bool) {
+	for _, t := range r.open() {
+		if t.deadline > monotonic() && (!ok || t.started > now.started) {
+			now, ok = t, true
+		}
+	}
+	return now, ok
 }
 
 // term is what is known of the term of that token.
@@ -89,10 +107,10 @@ func (r *recorder) open() (list []termState) {
 	return list
 }
 
-// rivals is until when somebody may believe to lead beside the latest leader; 0 if
+// rivals is until when somebody may believe to lead beside the current leader; 0 if
 // nobody does.
 func (r *recorder) rivals() (end time.Duration) {
-	last, ok := r.latest()
+	last, ok := r.current()
 	for _, t := range r.open() {
 		if ok && t.actor != last.actor && t.deadline > monotonic() {
 			end = max(end, t.deadline)

@@ -62,6 +62,9 @@ func (l *Lab) Snapshot(master int) error {
 	if err != nil {
 		return err
 	}
+	if l.opt.Sentinels {
+		return l.lagBehind(p)
+	}
 	need := needsOf(l.scene.playing)
 	return l.ask(p, func(ctx context.Context, s *server) (err error) {
 		if need.file {
@@ -99,6 +102,8 @@ func (l *Lab) Demote(master int) error {
 	switch {
 	case err != nil:
 		return err
+	case l.opt.Sentinels: // who choose whom they promote
+		return l.lagBehind(p)
 	case p.former == nil:
 		return fmt.Errorf("local: %s: was never replaced", p.name)
 	case !p.former.runs():
@@ -125,6 +130,8 @@ func (l *Lab) Promote(master int, but string) error {
 	switch {
 	case err != nil:
 		return err
+	case l.opt.Sentinels: // while the primary is well, nothing keeps anybody to it
+		return l.failover(but == "")
 	case p.saved == nil:
 		return fmt.Errorf("local: %s: %w", p.name, errNoSnapshot)
 	case !l.opt.Proxies:
@@ -150,6 +157,11 @@ func (l *Lab) Promote(master int, but string) error {
 
 // Follow implements fault.StoreWorld.
 func (l *Lab) Follow(name string, master int) error {
+	if l.opt.Sentinels {
+		ctx, cancel := context.WithTimeout(l.scene.ctx, sentinelTime)
+		defer cancel()
+		return l.Rejoin(ctx)
+	}
 	p, proxy, err := l.link(name, master)
 	if err != nil {
 		return err

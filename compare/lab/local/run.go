@@ -12,7 +12,7 @@ import (
 )
 
 // Name is what histories of this lab say.
-const Name = "local"
+const Name = history.Local
 
 // How many TTLs things may take, as in the virtual lab: the successor of a leader that
 // was struck; one after a fault of the store, which a leader may outlive; and whoever
@@ -57,6 +57,14 @@ func (l *Lab) Play(ctx context.Context, f fault.Fault) (history.Run, error) {
 	}
 	run, err := l.playOnce(ctx, f)
 	return run, errors.Join(err, l.replace())
+}
+
+// PlayLast is Play for a lab that is closed next: whoever was killed is not replaced.
+func (l *Lab) PlayLast(ctx context.Context, f fault.Fault) (history.Run, error) {
+	if err := supports(f, l.opt.FakeTime); err != nil {
+		return history.Run{}, err
+	}
+	return l.playOnce(ctx, f)
 }
 
 // playOnce is Play where nobody plays after it.
@@ -144,7 +152,7 @@ func (l *Lab) aim(ctx context.Context, f fault.Fault) error {
 		return err
 	}
 	l.scene = &scene{ctx: ctx, fault: f, playing: f, leader: name, slot: c.slot, token: token, mark: l.rec.mark(), said: l.said}
-	return nil
+	return l.keepLogs(ctx)
 }
 
 // struckLeader waits for the next term, ends the fault, and waits until the struck
@@ -179,9 +187,11 @@ func (l *Lab) struckLeader(heal func() error) error {
 func (l *Lab) struckStore(heal func() error) error {
 	s := l.scene
 	if s.fault.Most > 0 {
+		stop := l.measure()
 		if err := l.healAfter(monotonic(), heal); err != nil {
 			return err
 		}
+		stop()
 		heal = nil
 	}
 	l.settle()
@@ -258,9 +268,16 @@ func (l *Lab) head() history.Run {
 	if l.opt.GuardsOff {
 		guards = history.GuardsOff
 	}
+	lab := Name
+	switch {
+	case l.opt.Far != nil:
+		lab = l.opt.Far.Lab
+	case l.opt.Sentinels:
+		lab = SentinelName
+	}
 	return history.Run{
-		Seed: l.opt.Seed, Mode: l.opt.Mode, Masters: l.opt.Masters, Fault: l.scene.fault.Name, Guards: guards, Lab: Name,
-		TTL: l.opt.TTL, Candidates: l.opt.Candidates, Renew: l.opt.Renew, Steps: l.scene.steps,
+		Seed: l.opt.Seed, Mode: l.opt.Mode, Masters: l.opt.Masters, Fault: l.scene.fault.Name, Guards: guards, Lab: lab,
+		TTL: l.opt.TTL, Candidates: l.opt.Candidates, Renew: l.opt.Renew, Steps: l.scene.steps, Load: l.scene.load,
 	}
 }
 
@@ -298,7 +315,7 @@ func (l *Lab) report() history.Run {
 		run.Events = append(run.Events, e)
 	}
 	history.Sort(run.Events)
-	if t, ok := l.rec.latest(); ok {
+	if t, ok := l.rec.current(); ok {
 		l.rec.forget(t.started)
 	}
 	return run

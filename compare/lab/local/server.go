@@ -22,16 +22,21 @@ type server struct {
 	addr   string
 	proc   *redisproc.Server // nil for one that is not the lab's
 	direct *redis.Client
-	born   time.Duration    // when its process was started
-	clock  *clockFile       // nil for one whose clock cannot be set
-	link   *blackhole.Proxy // to the primary that it copies; nil while there is none
+	far    redis.UniversalClient // in place of direct where the server is somebody else's
+	born   time.Duration         // when its process was started
+	clock  *clockFile            // nil for one whose clock cannot be set
+	link   *blackhole.Proxy      // to the primary that it copies; nil while there is none
 	hung   bool
+	paused time.Duration // until when its clients are
+
+	subject bool // it follows another server as a fault says
+	owed    bool // it is to take writes again as soon as it goes on
 }
 
 // connect connects to a server.
 func (s *server) connect(ctx context.Context) error {
 	s.direct = redis.NewClient(&redis.Options{
-		Addr: s.addr, Protocol: 2, DisableIdentity: true, ContextTimeoutEnabled: true, MaxRetries: -1,
+		Addr: s.addr, Protocol: 2, DisableIdentity: true, ContextTimeoutEnabled: true, MaxRetries: -1, DialerRetries: 1,
 	})
 	return s.direct.Ping(ctx).Err() // so that the first question finds a connection
 }
@@ -47,7 +52,9 @@ func (s *server) prepare(ctx context.Context) error {
 }
 
 // runs reports whether commands would be answered.
-func (s *server) runs() bool { return !s.hung && (s.proc == nil || s.proc.PID() != 0) }
+func (s *server) runs() bool {
+	return !s.hung && monotonic() >= s.paused && (s.proc == nil || s.proc.PID() != 0)
+}
 
 // follow makes the server a replica of another one, and returns when it is up to
 // date.
@@ -112,7 +119,12 @@ func (s *server) offset(ctx context.Context) (int64, error) {
 
 // replication is that section of INFO.
 func (s *server) replication(ctx context.Context) (map[string]string, error) {
-	text, err := s.direct.Info(ctx, "replication").Result()
+	return s.info(ctx, "replication")
+}
+
+// info is a section of INFO.
+func (s *server) info(ctx context.Context, section string) (map[string]string, error) {
+	text, err := s.direct.Info(ctx, section).Result()
 	if err != nil {
 		return nil, err
 	}
@@ -138,30 +150,51 @@ func (s *server) unfollow(ctx context.Context) error {
 		return nil
 	}
 	err := s.direct.Do(ctx, "REPLICAOF", "NO", "ONE").Err()
-	err = errors.Join(err, s.link.Close())
-	s.link = nil
+	return errors.Join(err, s.detach())
+}
+
+// detach forgets whom the server follows.
+func (s *server) detach() (err error) {
+	if s.link != nil {
+		err = s.link.Close()
+	}
+	s.link, s.subject = nil, false
 	return err
 }
 
 // crash kills the process, and starts it again with a snapshot in place of its data.
 func (s *server) crash(ctx context.Context, snapshot []byte) error {
-	err := s.proc.Crash(ctx, snapshot)
-	s.born, s.hung = monotonic(), false
-	return err
+	return s.reborn(s.proc.Crash(ctx, snapshot))
+}
+
+// restart kills the process, and starts it again with its append-only file.
+func (s *server) restart(ctx context.Context) error {
+	return s.reborn(s.proc.CrashAppendOnly(ctx))
+}
+
+// reborn notes that the process is a new one, of which nothing holds that was told the
+// one before.
+func (s *server) reborn(err error) error {
+	s.born, s.hung, s.paused, s.owed = monotonic(), false, 0, false
+	return errors.Join(err, s.detach())
 }
 
 // recycle makes the server as it was at first, for another lab. One that is not
 // worth the trouble is an error.
 func (s *server) recycle(ctx context.Context) error {
+	if s.proc.PID() == 0 {
+		return errors.New("it is down")
+	}
 	if s.hung {
 		if err := s.proc.Resume(); err != nil {
 			return err
 		}
 		s.hung = false
 	}
-	if err := s.unfollow(ctx); err != nil {
+	if err := errors.Join(s.accept(ctx), s.configure(ctx, "appendonly", "no"), s.unfollow(ctx)); err != nil {
 		return err
 	}
+	s.paused, s.owed = 0, false
 	if s.clock != nil {
 		if err := s.clock.set(0); err != nil {
 			return err

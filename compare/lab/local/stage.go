@@ -19,6 +19,7 @@ type scene struct {
 	playing   fault.Fault // what Struck is about: the fault, or a step of it
 	announced bool        // it has struck
 	steps     []string    // of a schedule, that have struck
+	load      history.Load
 
 	leader   string // whom it is aimed at, with slot and token
 	slot     int
@@ -58,6 +59,9 @@ func (l *Lab) Begin(f fault.Fault) {
 		if err := l.replicate(ctx, p); err != nil {
 			l.note(p.name, "gets no replica: "+err.Error())
 		}
+	}
+	if err := l.keepLogs(ctx); err != nil {
+		l.note("lab", "keeps no append-only files: "+err.Error())
 	}
 }
 

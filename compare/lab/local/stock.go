@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"incumbent/internal/redisproc"
 )
@@ -17,6 +19,7 @@ type stock struct {
 	binary   string
 	fakeTime string // the library; "" where clocks are left alone
 	folder   *folder
+	patience time.Duration // for a server to start; 0: startPatience
 
 	mu   sync.Mutex
 	idle []*server
@@ -76,10 +79,31 @@ func (st *stock) start(ctx context.Context, n int) (list []*server, err error) {
 	return list, errors.Join(errs...)
 }
 
+// startPatience is how long a server may take to start, on a machine that is busy.
+const startPatience = 30 * time.Second
+
+// prove starts the first server, so that a program that is none is one error and not
+// that of each run.
+func (st *stock) prove(ctx context.Context) error {
+	list, err := st.take(ctx, 1, true)
+	var cause *redisproc.Error
+	switch {
+	case errors.As(err, &cause):
+		return fmt.Errorf("%s does not work: %w: it must be a redis-server or valkey-server", st.binary, cause.Err)
+	case err != nil:
+		return err
+	}
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	st.idle = append(st.idle, list...)
+	return nil
+}
+
 func (st *stock) startOne(ctx context.Context) (*server, error) {
 	o := redisproc.Options{
 		Binary: st.binary, Dir: st.folder.path,
-		Args: []string{"repl-diskless-sync-delay", "0"}, // a replica is not to wait for others
+		Args:         []string{"repl-diskless-sync-delay", "0"}, // a replica is not to wait for others
+		ReadyTimeout: cmp.Or(st.patience, startPatience),
 	}
 	s := &server{}
 	if st.fakeTime != "" {

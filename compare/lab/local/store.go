@@ -36,6 +36,9 @@ func storeOptions(prefix string, unguard bool, acks int) single.Options {
 // init says that nobody can be leading yet: the servers have only just started,
 // and the first election would wait for their guards.
 func (l *Lab) init(ctx context.Context) error {
+	if l.opt.Far != nil {
+		return l.farInit(ctx)
+	}
 	clients := make([]redis.UniversalClient, len(l.places))
 	for i, p := range l.places {
 		clients[i] = p.primary.direct

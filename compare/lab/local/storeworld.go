@@ -30,7 +30,7 @@ func (l *Lab) place(i int) (*place, error) {
 	switch {
 	case i < 0 || i >= len(l.places):
 		return nil, fmt.Errorf("local: master %d: there are %d, from 0 on", i, len(l.places))
-	case l.opt.Servers != nil:
+	case l.opt.Servers != nil || l.opt.Far != nil:
 		return nil, fmt.Errorf("local: a server that the lab did not start is left alone: %w", fault.ErrUnsupported)
 	}
 	return l.places[i], nil
@@ -62,7 +62,7 @@ func (l *Lab) ask(p *place, do func(ctx context.Context, s *server) error) error
 	ctx, cancel := l.brief()
 	defer cancel()
 	if err := do(ctx, p.primary); err != nil {
-		return fmt.Errorf("local: %s: %w", p.name, err)
+		return fmt.Errorf("local: %s: %w", p.name, refused(err))
 	}
 	return nil
 }
@@ -82,23 +82,30 @@ func (l *Lab) Stop(master int) error {
 
 var errNoSnapshot = errors.New("there is no snapshot of it")
 
-// Restart implements fault.StoreWorld: with SIGKILL.
-func (l *Lab) Restart(master int, snapshot bool) error {
+// Restart implements fault.StoreWorld: with SIGKILL. A snapshot is an RDB file, and all
+// data come from the append-only file that the server has kept.
+func (l *Lab) Restart(master int, with fault.Data) error {
 	p, err := l.place(master)
 	switch {
 	case err != nil:
 		return err
-	case snapshot && p.file == nil:
+	case with == fault.SavedData && p.file == nil:
 		return fmt.Errorf("local: %s: %w", p.name, errNoSnapshot)
+	case with == fault.AllData && !p.primary.runs():
+		return fmt.Errorf("local: %s is down or hangs: %w", p.name, fault.ErrMissed)
 	}
-	data, text := []byte(nil), "restarted without data"
-	if snapshot {
-		data, text = p.file, "restarted with the data of its last snapshot"
-	}
-	l.note(p.name, text)
 	ctx, cancel := context.WithTimeout(l.scene.ctx, restartTime)
 	defer cancel()
-	return p.primary.crash(ctx, data)
+	switch with {
+	case fault.AllData:
+		l.note(p.name, "restarted with all its data")
+		return p.primary.restart(ctx)
+	case fault.SavedData:
+		l.note(p.name, "restarted with the data of its last snapshot")
+		return p.primary.crash(ctx, p.file)
+	}
+	l.note(p.name, "restarted without data")
+	return p.primary.crash(ctx, nil)
 }
 
 // restartTime bounds the start of a server.
@@ -128,18 +135,13 @@ func (l *Lab) Flush(master int) error {
 }
 
 // Forget implements fault.StoreWorld.
-func (l *Lab) Forget(master int, record bool) error {
+func (l *Lab) Forget(master int) error {
 	p, err := l.place(master)
 	if err != nil {
 		return err
 	}
-	keys := []string{l.keys.Lease}
 	l.note(p.name, "lease deleted")
-	if record {
-		keys = append(keys, l.keys.Record)
-		l.note(p.name, "record deleted")
-	}
-	return l.ask(p, func(ctx context.Context, s *server) error { return s.direct.Del(ctx, keys...).Err() })
+	return l.ask(p, func(ctx context.Context, s *server) error { return s.direct.Del(ctx, l.keys.Lease).Err() })
 }
 
 // FlushScripts implements fault.StoreWorld. Who is down or hangs is left alone.
@@ -178,9 +180,13 @@ func (l *Lab) Resume(master int) error {
 	}
 	l.note(p.name, "goes on")
 	for _, s := range p.servers {
-		if s.hung {
-			s.hung = false
-			err = errors.Join(err, s.proc.Resume())
+		if !s.hung {
+			continue
+		}
+		s.hung = false
+		err = errors.Join(err, s.proc.Resume())
+		if s.owed && err == nil {
+			err = l.accept(s)
 		}
 	}
 	return err

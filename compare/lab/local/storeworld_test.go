@@ -78,10 +78,11 @@ func TestMastersForget(t *testing.T) {
 	}{
 		{"nothing", func() error { return nil }, true, true},
 		{"flush", func() error { return l.Flush(0) }, false, false},
-		{"lease", func() error { return l.Forget(0, false) }, false, true},
-		{"lease and record", func() error { return l.Forget(0, true) }, false, false},
-		{"restart", func() error { return l.Restart(0, false) }, false, false},
-		{"restart with a snapshot", func() error { return errors.Join(l.Flush(0), l.Restart(0, true)) }, true, true},
+		{"lease", func() error { return l.Forget(0) }, false, true},
+		{"lease evicted", func() error { return l.Evict(0, false) }, false, true},
+		{"lease and record", func() error { return l.Evict(0, true) }, false, false},
+		{"restart", func() error { return l.Restart(0, fault.NoData) }, false, false},
+		{"restart with a snapshot", func() error { return errors.Join(l.Flush(0), l.Restart(0, fault.SavedData)) }, true, true},
 	} {
 		put()
 		pid := s.proc.PID()
@@ -174,9 +175,9 @@ func TestStoreWorldErrors(t *testing.T) {
 	for want, err := range map[string]error{
 		"master 1: there are 1":             l.Flush(1),
 		"master -1: there are 1":            l.Stop(-1),
-		"master 2: there are 1":             l.Restart(2, true),
+		"master 2: there are 1":             l.Restart(2, fault.SavedData),
 		"master 4: there are 1":             l.Jump(4, 1),
-		"master 5: there are 1":             l.Forget(5, true),
+		"master 5: there are 1":             l.Forget(5),
 		"master 6: there are 1":             l.Snapshot(6),
 		"master 7: there are 1":             l.Demote(7),
 		"master 8: there are 1":             l.Promote(8, ""),
@@ -185,12 +186,17 @@ func TestStoreWorldErrors(t *testing.T) {
 		"master 11: there are 1":            l.Follow(leader, 11),
 		"master 12: there are 1":            l.FlushScripts(12),
 		"master 13: there are 1":            l.Resume(13),
+		"master 14: there are 1":            l.KillClients(14),
+		"master 15: there are 1":            l.PauseClients(15, 1),
+		"master 16: there are 1":            l.Refuse(16, fault.NoReplicas),
+		"master 17: there are 1":            l.Accept(17),
+		"master 18: there are 1":            l.Evict(18, true),
 		`candidate "s" does not run`:        l.CutFrom("s", 0),
 		`candidate "t" does not run`:        l.Slow("t", 1),
 		`candidate "u" does not run`:        l.Follow("u", 0),
 		`candidate "v" does not run`:        l.LoseReply("v", 0, true),
 		"master-1: there is no snapshot":    l.Promote(0, ""),
-		"master-1: there is no snapshot of": l.Restart(0, true),
+		"master-1: there is no snapshot of": l.Restart(0, fault.SavedData),
 		"master-1: was never replaced":      l.Demote(0),
 		"suspend its own host":              l.Suspend(leader),
 		"without libfaketime":               l.Jump(0, 1),
@@ -209,7 +215,11 @@ func TestServersOfOthers(t *testing.T) {
 	t.Parallel()
 	owner := inLab(t, Options{Candidates: 1, Election: "other"})
 	l := inLab(t, Options{Candidates: 1, Servers: []string{owner.Servers()[0].Addr()}})
-	for _, err := range []error{l.Flush(0), l.Stop(0), l.Restart(0, false), l.Hang(0), l.Snapshot(0), l.Forget(0, true)} {
+	l.scene.playing.Name = "restart-aof"
+	for _, err := range []error{
+		l.Flush(0), l.Stop(0), l.Restart(0, fault.NoData), l.Restart(0, fault.AllData), l.Hang(0), l.Snapshot(0), l.Evict(0, true),
+		l.KillClients(0), l.PauseClients(0, 1), l.Refuse(0, fault.OutOfMemory), l.Accept(0), l.keepLogs(t.Context()),
+	} {
 		if !errors.Is(err, fault.ErrUnsupported) {
 			t.Errorf("error is %v", err)
 		}

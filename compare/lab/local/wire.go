@@ -9,8 +9,8 @@ import (
 	"incumbent/compare/history"
 )
 
-// childEnv holds a candidate's configuration. Its presence is what makes a
-// process a candidate.
+// childEnv is what makes a process a candidate. Its configuration is the first line of
+// its input, where nobody else can read it.
 const childEnv = "INCUMBENT_LAB_CANDIDATE"
 
 // childConfig is all that a candidate is told at its start.
@@ -31,6 +31,8 @@ type childConfig struct {
 	Acks     int           `json:"replica_acks"`
 	// Sentinels are asked for the primary; none means that Masters are the masters.
 	Sentinels []string `json:"sentinels,omitempty"`
+	// Far is set where masters belong to somebody else, and says more than Masters.
+	Far *farChild `json:"far,omitempty"`
 }
 
 // What a candidate is told while it runs, one word a line.

@@ -84,23 +84,8 @@ func (s *toldStore) Acquire(ctx context.Context, b election.Bid) (election.Grant
 // Released implements election.Store.
 func (s *toldStore) Released(ctx context.Context) (<-chan struct{}, error) {
 	in, err := s.Store.Released(ctx)
-	if err != nil || !s.c.cfg.Trace {
+	if err != nil || !s.c.cfg.Trace && s.c.cfg.Far == nil {
 		return in, err
 	}
-	out := make(chan struct{}, 1)
-	go func() { // ends with the campaign
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-in:
-			}
-			s.c.note(NoteWoken)
-			select {
-			case out <- struct{}{}:
-			default: // one hint waits already
-			}
-		}
-	}()
-	return out, nil
+	return s.hints(ctx, in), nil
 }

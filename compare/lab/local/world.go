@@ -27,7 +27,7 @@ func (l *Lab) struck(at time.Duration) { l.scene.at = at }
 // Leader implements fault.World: it is by what the candidates themselves have
 // told so far.
 func (l *Lab) Leader() string {
-	if t, ok := l.rec.latest(); ok && !t.ended && monotonic() < t.deadline {
+	if t, ok := l.rec.current(); ok {
 		return t.actor
 	}
 	return ""

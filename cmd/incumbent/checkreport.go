@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"incumbent/config"
+)
+
+// checkReport is what a check found. --json writes it.
+type checkReport struct {
+	Election string           `json:"election,omitempty"`
+	Mode     string           `json:"mode"`
+	Servers  []string         `json:"servers"`
+	Result   string           `json:"result"` // ok, failed or misfit
+	Errors   int              `json:"errors"`
+	Warnings int              `json:"warnings"`
+	Findings []config.Finding `json:"findings"`
+}
+
+// newCheckReport counts what was found, and judges it.
+func newCheckReport(name string, cfg *config.Config, found []config.Finding, strict bool) *checkReport {
+	r := &checkReport{Election: name, Mode: string(cfg.Mode), Servers: cfg.ServerNames(), Result: "ok", Findings: found}
+	if found == nil {
+		r.Findings = []config.Finding{} // null is no list
+	}
+	misfit := false
+	for _, f := range found {
+		switch f.Severity {
+		case config.Fault:
+			r.Errors++
+			misfit = misfit || f.Permanent
+		case config.Warning:
+			r.Warnings++
+		case config.Info:
+		}
+	}
+	switch {
+	case misfit:
+		r.Result = "misfit"
+	case r.Errors > 0, strict && r.Warnings > 0:
+		r.Result = "failed"
+	}
+	return r
+}
+
+// code is the exit code.
+func (r *checkReport) code() int {
+	switch r.Result {
+	case "ok":
+		return exitOK
+	case "misfit":
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// print writes a line for each finding, one for its remedy, and the sum.
+func (r *checkReport) print(w io.Writer) error {
+	var b strings.Builder
+	for _, f := range r.Findings {
+		server := f.Server
+		if server == "" {
+			server = "all servers"
+		}
+		_, _ = fmt.Fprintf(&b, "%-7s  %s: %s: %s\n", f.Severity, server, f.Code, f.Message)
+		if f.Remedy != "" {
+			_, _ = fmt.Fprintf(&b, "         remedy: %s\n", f.Remedy)
+		}
+	}
+	verdict := map[string]string{
+		"ok": "can serve", "failed": "not as it should be",
+		"misfit": "servers and configuration do not fit each other: waiting does not help",
+	}[r.Result]
+	notes := len(r.Findings) - r.Errors - r.Warnings
+	_, _ = fmt.Fprintf(&b, "%s, %s: %s; %s, %s, %s\n", r.Mode, plural(len(r.Servers), "server"), verdict,
+		plural(r.Errors, "error"), plural(r.Warnings, "warning"), plural(notes, "note"))
+	_, err := io.WriteString(w, b.String())
+	return err
+}

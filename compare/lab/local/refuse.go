@@ -1,0 +1,150 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"incumbent/compare/fault"
+)
+
+// What the lab does to the clients of masters, and masters that refuse writes.
+
+// KillClients implements fault.StoreWorld: it kills all connections but the lab's own.
+func (l *Lab) KillClients(master int) error {
+	p, err := l.place(master)
+	if err != nil {
+		return err
+	}
+	l.note(p.name, "closes all connections")
+	return l.ask(p, func(ctx context.Context, s *server) error {
+		_, err := s.direct.Pipelined(ctx, func(c redis.Pipeliner) error {
+			for _, kind := range []string{"normal", "pubsub"} {
+				c.Do(ctx, "CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes")
+			}
+			return nil
+		})
+		return err
+	})
+}
+
+// PauseClients implements fault.StoreWorld.
+func (l *Lab) PauseClients(master int, ttls float64) error {
+	p, err := l.place(master)
+	if err != nil {
+		return err
+	}
+	d := l.ttls(ttls).Round(time.Millisecond)
+	l.note(p.name, "executes nothing for "+d.String())
+	return l.ask(p, func(ctx context.Context, s *server) error {
+		s.paused = monotonic() + d + pauseSlack
+		return s.direct.Do(ctx, "CLIENT", "PAUSE", d.Milliseconds(), "ALL").Err()
+	})
+}
+
+// pauseSlack is by how much later than told a server may go on.
+const pauseSlack = 10 * time.Millisecond
+
+// Refuse implements fault.StoreWorld.
+func (l *Lab) Refuse(master int, why fault.Refusal) error {
+	p, err := l.place(master)
+	if err != nil {
+		return err
+	}
+	switch why {
+	case fault.OutOfMemory:
+		l.note(p.name, "has no memory left")
+		return l.ask(p, func(ctx context.Context, s *server) error {
+			return s.configure(ctx, "maxmemory-policy", "noeviction", "maxmemory", "1")
+		})
+	case fault.NoReplicas:
+		l.note(p.name, "lacks replicas")
+		return l.ask(p, func(ctx context.Context, s *server) error {
+			return s.configure(ctx, "min-replicas-to-write", "100")
+		})
+	}
+	return l.ask(p, func(ctx context.Context, s *server) error { return l.subject(ctx, p, why) })
+}
+
+// subject makes a place's primary a replica, and returns when it has the data of the
+// other server.
+func (l *Lab) subject(ctx context.Context, p *place, why fault.Refusal) (err error) {
+	of, text := p.saved, "the server that holds its last snapshot"
+	if why == fault.EmptyPrimary {
+		text = "a server without data"
+		of, err = l.spare(ctx, p)
+	}
+	switch {
+	case err != nil:
+		return err
+	case of == nil:
+		return errNoSnapshot
+	}
+	if err := of.unfollow(ctx); err != nil {
+		return err
+	}
+	l.note(p.name, "becomes a replica of "+text)
+	if err := p.primary.follow(ctx, of); err != nil {
+		return err
+	}
+	p.primary.subject = true
+	return nil
+}
+
+// Accept implements fault.StoreWorld. Whoever refused is perhaps no primary any more. One
+// that hangs is told when it goes on.
+func (l *Lab) Accept(master int) error {
+	p, err := l.place(master)
+	if err != nil {
+		return err
+	}
+	l.note(p.name, "takes writes again")
+	for _, s := range p.servers {
+		switch {
+		case s.hung:
+			s.owed = true
+		case s.proc.PID() != 0:
+			err = errors.Join(err, l.accept(s))
+		}
+	}
+	return err
+}
+
+// accept makes a server take writes, once its clients are not paused.
+func (l *Lab) accept(s *server) error {
+	if err := l.Wait(l.scene.ctx, s.paused-monotonic()); err != nil {
+		return err
+	}
+	ctx, cancel := l.brief()
+	defer cancel()
+	s.owed = false
+	return s.accept(ctx)
+}
+
+// accept makes a server take writes.
+func (s *server) accept(ctx context.Context) error {
+	err := s.configure(ctx, "maxmemory", "0", "min-replicas-to-write", "0")
+	if s.subject && err == nil {
+		err = s.unfollow(ctx)
+	}
+	return err
+}
+
+// configure sets directives. They hold until the server is started again.
+func (s *server) configure(ctx context.Context, pairs ...any) error {
+	return s.direct.Do(ctx, append([]any{"CONFIG", "SET"}, pairs...)...).Err()
+}
+
+// refused is an error where an operator's command was refused like those of anybody: the
+// fault found nobody to strike.
+func refused(err error) error {
+	for _, word := range []string{"READONLY", "NOREPLICAS", "OOM", "LOADING"} {
+		if redis.HasErrorPrefix(err, word) {
+			return fmt.Errorf("%w: %w", fault.ErrMissed, err)
+		}
+	}
+	return err
+}
