@@ -3,6 +3,8 @@ package compare
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +54,9 @@ type Plan struct {
 	Seed uint64
 	// Runs is how many runs a cell has.
 	Runs int
+	// RunsOf is how many the cells of some faults have instead, by the fault's name. nil
+	// means that all have Runs.
+	RunsOf map[string]int
 	// TTL of leases.
 	TTL time.Duration
 	// Modes and Faults have no doubles.
@@ -95,6 +100,8 @@ func (p Plan) Validate() error {
 	switch {
 	case p.Runs < 1 || p.Runs > MaxRuns:
 		return &FieldError{"runs", p.Runs, fmt.Sprintf("must be from 1 to %d", MaxRuns)}
+	case p.wrongRunsOf() != "":
+		return &FieldError{"runs-of", p.wrongRunsOf(), fmt.Sprintf("must be of a fault that is played, and from 1 to %d", MaxRuns)}
 	case p.TTL < MinTTL || p.TTL > MaxTTL:
 		return &FieldError{"ttl", p.TTL, fmt.Sprintf("must be from %s to %s", MinTTL, MaxTTL)}
 	case p.TTL%time.Millisecond != 0:
@@ -131,6 +138,51 @@ func (p Plan) Validate() error {
 		}
 	}
 	return p.validateGuards()
+}
+
+// wrongRunsOf is the first entry of RunsOf that makes no sense.
+func (p Plan) wrongRunsOf() string {
+	for _, name := range slices.Sorted(maps.Keys(p.RunsOf)) {
+		if n := p.RunsOf[name]; n < 1 || n > MaxRuns || !slices.Contains(p.Faults, name) {
+			return fmt.Sprintf("%s=%d", name, n)
+		}
+	}
+	return ""
+}
+
+// runsOf is how many runs a cell of the fault has.
+func (p Plan) runsOf(name string) int {
+	if n, ok := p.RunsOf[name]; ok {
+		return n
+	}
+	return p.Runs
+}
+
+// LeastRuns and MostRuns are how many runs the cells have that have fewest and most. Runs
+// of a cell have the seeds from Seed on.
+func (p Plan) LeastRuns() int {
+	least := math.MaxInt
+	for _, c := range p.cells() {
+		least = min(least, p.runsOf(c.Fault))
+	}
+	return least
+}
+
+// MostRuns is described at LeastRuns.
+func (p Plan) MostRuns() int {
+	most := 0
+	for _, c := range p.cells() {
+		most = max(most, p.runsOf(c.Fault))
+	}
+	return most
+}
+
+// Total is how many runs there are in all.
+func (p Plan) Total() (total int) {
+	for _, c := range p.cells() {
+		total += p.runsOf(c.Fault)
+	}
+	return total
 }
 
 func (p Plan) validateConditions() error {
@@ -215,11 +267,13 @@ type Job struct {
 // the same number of each cell.
 func (p Plan) Jobs() []Job {
 	cells := p.cells()
-	jobs := make([]Job, 0, p.Runs*len(cells))
-	for i := range p.Runs {
+	jobs := make([]Job, 0, p.Total())
+	for i := range p.MostRuns() {
 		for _, j := range cells {
-			j.Seed += uint64(i)
-			jobs = append(jobs, j)
+			if i < p.runsOf(j.Fault) {
+				j.Seed += uint64(i)
+				jobs = append(jobs, j)
+			}
 		}
 	}
 	return jobs

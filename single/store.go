@@ -103,8 +103,11 @@ func (s *Store) Init(ctx context.Context) error { return s.master.Init(ctx) }
 
 // Renew implements election.Store.
 func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, error) {
-	ctx, cancel := vote.Within(ctx, vote.Bound(g.TTL), vote.TryTime)
-	defer cancel()
+	if try := vote.Bound(g.TTL); try < s.master.Timeout { // which bounds the one call as well
+		short, cancel := vote.Within(ctx, try, vote.TryTime)
+		defer cancel()
+		ctx = short
+	}
 	r, err := s.master.Renew(ctx, g)
 	if err == nil && r.Status != "renewed" {
 		err = gone(r)

@@ -61,7 +61,7 @@ func command(p compare.Plan, slo SLO) string {
 	add("--link", p.Link, p.Link != "")
 	add("--loss", number(p.Loss), p.Loss > 0)
 	add("--drift", number(p.Drift), p.Drift > 0)
-	add("--seed", strconv.FormatUint(p.Seed+uint64(p.Runs), 10), true)
+	add("--seed", strconv.FormatUint(p.Seed+uint64(p.MostRuns()), 10), true)
 	add("--runs", strconv.Itoa(max(p.Runs, leastRuns)), true)
 	add("--slo", "'"+slo.String()+"'", slo.Asks())
 	return strings.Join(args, " ")

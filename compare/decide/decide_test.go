@@ -19,7 +19,7 @@ var single, quorum3, quorum5 = compare.Mode{Kind: "single", Masters: 1}, compare
 // names are all faults that a guard is for, and others that requirements are about.
 var names = []string{
 	"calm", "resign", "crash", "pause", "pause-write", "partition", "master-crash",
-	"restart-empty", "restart-old", "failover", "failover-twice", "flushall", "del", "evict", "clock-jump",
+	"restart-empty", "restart-old", "read-only", "failover", "failover-twice", "flushall", "del", "evict", "clock-jump",
 	"old-primary", "clock-jump-new",
 }
 
@@ -143,7 +143,7 @@ func TestDecide(t *testing.T) {
 			"single fits at a TTL of 2s, for 1 server and 3 commands a second.",
 			"At a higher cost quorum3 (3 servers and 9 commands a second) and quorum5 (5 servers and 15 commands a second) would do.",
 			"slower in at most 3 % of all (95 % upper bound)",
-			"two led in 0 of 1500 runs; they do in at most 0.2 % of all (95 % upper bound)",
+			"two led in 0 of 1600 runs; they do in at most 0.19 % of all (95 % upper bound)",
 			"took 0 of 200 acts of past leaders, one that does not 200",
 			"old-primary (two led in 225 of 300 runs, for up to 561ms)",
 			"on your word", "replica_acks for old-primary",
@@ -186,13 +186,13 @@ func TestDecide(t *testing.T) {
 		{"no guard may wait", "leaderless=0,overlap=0,fence=yes", same, "", decide.Consensus, []string{"Consensus is due", "Still compare tokens"}},
 		{"two led with guards on", "overlap=0,fence=yes", func(r *compare.Result) *compare.Result {
 			return change(r, "failover", func(c *measure.Cell) { c.BeliefWindow = measure.Quantiles{N: 2, Max: 40} })
-		}, "", decide.Consensus, []string{"overlap (none in any run) rules out single (2 of 1500 runs, up to 40ms)"}},
+		}, "", decide.Consensus, []string{"overlap (none in any run) rules out single (2 of 1600 runs, up to 40ms)"}},
 		{"two led, in one mode", "overlap=30ms,fence=yes", func(r *compare.Result) *compare.Result {
 			return change(r, "failover", func(c *measure.Cell) { c.ActWindow = measure.Quantiles{N: 2, Max: 40} }, single)
-		}, "quorum3", decide.Here, []string{"rules out single (2 of 1500 runs, up to 40ms)"}},
+		}, "quorum3", decide.Here, []string{"rules out single (2 of 1600 runs, up to 40ms)"}},
 		{"two may lead for a while", "overlap=50ms,fence=yes", func(r *compare.Result) *compare.Result {
 			return change(r, "failover", func(c *measure.Cell) { c.BeliefWindow = measure.Quantiles{N: 2, Max: 40} })
-		}, "single", decide.Here, []string{"two led in 2 of 1500 runs, for up to 40ms (failover)"}},
+		}, "single", decide.Here, []string{"two led in 2 of 1600 runs, for up to 40ms (failover)"}},
 		{"no elector helps", "overlap=0,fence=no", same, "", decide.Resource, []string{
 			"No elector helps, etcd and ZooKeeper neither", "up to 2.3s after the next term began",
 		}},

@@ -16,7 +16,7 @@ const nothingDecided = "Nothing is decided: "
 // flawed says why nothing can be decided on a result, and which command to go on with;
 // "" when it can.
 func flawed(r *compare.Result) (flaw, next string) {
-	total := r.Plan.Runs * r.Plan.Cells()
+	total := r.Plan.Total()
 	switch {
 	case len(r.Broken) > 0:
 		return fmt.Sprintf(nothingDecided+"%s broken, the first with seed %d.", were(len(r.Broken), "rule"), r.Broken[0].Job.Seed),
