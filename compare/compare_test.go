@@ -102,7 +102,7 @@ func TestRunFindsWhatIsBroken(t *testing.T) {
 		t.Fatalf("error %v, broken %+v", err, r.Broken)
 	}
 	want := "incumbent replay 11 --mode quorum5 --fault crash --guards on --ttl 1s --candidates 3"
-	if got := r.Broken[0].Job.Command(); got != want {
+	if got := r.Broken[0].Job.Command(r.Lab); got != want {
 		t.Errorf("replay with %q, want %q", got, want)
 	}
 }
@@ -210,8 +210,13 @@ func TestSchedules(t *testing.T) {
 		t.Errorf("job is %+v", j)
 	}
 	want := "incumbent replay 10 --mode single --schedule 'my faults.yaml' --guards off --ttl 2s --candidates 3 --renew 200ms --link zone --loss 0.05 --drift 0.5"
-	if got := j.Command(); got != want {
+	if got := j.Command(virtual.Lab); got != want {
 		t.Errorf("replay with %q, want %q", got, want)
+	}
+	// Where no seed plays a run again, it is one more of that kind.
+	want = "incumbent compare --lab local --seed 10 --runs 1 --modes quorum3 --faults crash --guards on --ttl 2s --candidates 3"
+	if got := (compare.Job{Seed: 10, Mode: "quorum", Masters: 3, Fault: "crash", Guards: "on", TTL: 2 * time.Second, Candidates: 3}).Command("local"); got != want {
+		t.Errorf("play again with %q, want %q", got, want)
 	}
 	// The steps of its runs say what a cell promises.
 	r, err := compare.Run(t.Context(), p, lab{func(j compare.Job) (history.Run, error) {
@@ -229,6 +234,27 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
+// TestRunsOf: some faults may have more runs than others, with the same first seeds.
+func TestRunsOf(t *testing.T) {
+	p := plan()
+	p.Runs, p.RunsOf = 2, map[string]int{"crash": 5}
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	count, last := map[string]int{}, uint64(0)
+	for _, j := range p.Jobs() {
+		count[j.Fault]++
+		last = max(last, j.Seed)
+	}
+	cells := p.Cells() / len(p.Faults)
+	if count["crash"] != 5*cells || count["pause"] != 2*cells || last != p.Seed+4 {
+		t.Errorf("runs %v in %d cells a fault, last seed %d", count, cells, last)
+	}
+	if p.Total() != 7*cells || p.LeastRuns() != 2 || p.MostRuns() != 5 {
+		t.Errorf("%d in all, %d to %d", p.Total(), p.LeastRuns(), p.MostRuns())
+	}
+}
+
 func TestPlanValidate(t *testing.T) {
 	if err := plan().Validate(); err != nil {
 		t.Error(err)
@@ -238,6 +264,8 @@ func TestPlanValidate(t *testing.T) {
 		want   string
 	}{
 		{func(p *compare.Plan) { p.Runs = 0 }, "runs: 0: must be from 1"},
+		{func(p *compare.Plan) { p.RunsOf = map[string]int{"crash": 0} }, "runs-of: crash=0: must be of a fault"},
+		{func(p *compare.Plan) { p.RunsOf = map[string]int{"flood": 3} }, "runs-of: flood=3: must be of a fault"},
 		{func(p *compare.Plan) { p.TTL = 2 * time.Hour }, "ttl: 2h0m0s: must be from 100ms"},
 		{func(p *compare.Plan) { p.TTL++ }, "ttl: 1.000000001s: must be a whole"},
 		{func(p *compare.Plan) { p.Candidates = 51 }, "candidates: 51: must be from 2 to 50"},

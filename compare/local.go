@@ -13,7 +13,12 @@ import (
 type Local struct{ Player *local.Player }
 
 // Name implements Lab.
-func (Local) Name() string { return local.Name }
+func (l Local) Name() string {
+	if l.Player.Sentinels {
+		return local.SentinelName
+	}
+	return local.Name
+}
 
 // Play implements Lab.
 func (l Local) Play(ctx context.Context, jobs []Job, done func(int, history.Run, error)) error {

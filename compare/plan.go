@@ -12,6 +12,8 @@ import (
 
 	"incumbent/compare/fault"
 	"incumbent/compare/history"
+	"incumbent/compare/lab/local"
+	"incumbent/compare/lab/remote"
 	"incumbent/compare/lab/virtual"
 )
 
@@ -279,13 +281,23 @@ func (p Plan) Jobs() []Job {
 	return jobs
 }
 
-// Command is what plays one job again, and shows what happens.
-func (j Job) Command() string {
-	args := []string{"incumbent replay", strconv.FormatUint(j.Seed, 10), "--mode", Mode{j.Mode, j.Masters}.String()}
+// realLabs have real processes, so that no seed plays a run again.
+var realLabs = []string{local.Name, local.SentinelName, remote.Name}
+
+// Command is what plays one job of a lab again: what is simulated is the same again,
+// and shown; with real processes it is one more run of that kind.
+func (j Job) Command(lab string) string {
+	mode := Mode{j.Mode, j.Masters}.String()
+	args := []string{"incumbent replay", strconv.FormatUint(j.Seed, 10), "--mode", mode}
+	faults := "--fault"
+	if slices.Contains(realLabs, lab) {
+		args = []string{"incumbent compare --lab", lab, "--seed", strconv.FormatUint(j.Seed, 10), "--runs 1 --modes", mode}
+		faults = "--faults"
+	}
 	if j.Schedule != nil {
 		args = append(args, "--schedule", ShellWord(j.Schedule.Path))
 	} else {
-		args = append(args, "--fault", j.Fault)
+		args = append(args, faults, j.Fault)
 	}
 	args = append(args, "--guards", j.Guards, "--ttl", j.TTL.String(), "--candidates", strconv.Itoa(j.Candidates))
 	if j.Renew > 0 {

@@ -20,20 +20,21 @@ import (
 // compareCommand is "incumbent compare".
 type compareCommand struct {
 	Modes      []string       `placeholder:"MODE" help:"Modes to compare: single, quorum3, quorum5 and so on up to quorum9 (default: ${default_modes}; with --lab remote those for which the file has a section)."`
-	Faults     []string       `placeholder:"FAULT" help:"Faults to play, by name (see below), or leader, store or all of them (default: ${default_faults}; with --lab local ${local_faults}; with --lab remote ${remote_faults})."`
+	Faults     []string       `placeholder:"FAULT" help:"Faults to play, by name (see below), or leader, store or all of them (default: ${default_faults}; with --lab local ${local_faults}; with --lab sentinel all that it plays; with --lab remote ${remote_faults})."`
 	Guards     []string       `placeholder:"on,off" help:"Guards of the store: on, off or both (default: both where it matters, else on)."`
-	Runs       *int           `placeholder:"N" help:"Runs of each fault in each mode (default: ${default_runs}, with --quick ${quick_runs}; with --lab local or remote ${local_runs} and ${local_quick})."`
+	Runs       *int           `placeholder:"N" help:"Runs of each fault in each mode (default: ${default_runs}, with --quick ${quick_runs}; in other labs ${local_runs} and ${local_quick})."`
+	RunsOf     map[string]int `mapsep:"," placeholder:"FAULT=N" help:"Runs of some faults, in place of --runs, as in crash=100,pause=50."`
 	Seed       uint64         `default:"1" help:"First seed; the runs of a cell have this one and those that follow (default: ${default})."`
 	TTL        *time.Duration `name:"ttl" placeholder:"TIME" help:"How long a lease lasts, from 100ms to 1h (default: 2s; with --lab remote as configured)."`
 	Candidates int            `default:"3" help:"How many candidates take part, 2 to 50 (default: ${default})."`
 	conditions `embed:""`
 	Schedule   []string `sep:"none" placeholder:"FILE" help:"Also play the schedule of faults in this YAML file, see docs/examples. May be repeated; without --faults only schedules are played."`
-	Lab        string   `default:"virtual" help:"Where to play: virtual is simulated, and one seed gives one history; local starts real servers and processes on this machine; remote plays at the Redis endpoints of your own configuration, which it asks first (default: ${default})."`
+	Lab        string   `default:"virtual" help:"Where to play: virtual is simulated, and one seed gives one history; local starts real servers and processes on this machine; sentinel does so with one primary, whose replicas are promoted by three real Sentinels; remote plays at the Redis endpoints of your own configuration, which it asks first (default: ${default})."`
 	remoteFlags
-	ServerBin string  `name:"server-bin" placeholder:"FILE" help:"Server program for --lab local (default: redis-server or valkey-server, as found)."`
+	ServerBin string  `name:"server-bin" placeholder:"FILE" help:"Server program for --lab local and sentinel (default: redis-server or valkey-server, as found)."`
 	Quick     bool    `help:"Fewer runs, for a first look."`
 	Quiet     bool    `short:"q" help:"No progress on standard error."`
-	Workers   int     `default:"0" placeholder:"N" help:"Runs that are played at the same time; 0 means one a core, with --lab local two, which disturb each other a little."`
+	Workers   int     `default:"0" placeholder:"N" help:"Runs that are played at the same time; 0 means one a core, with real servers two, which disturb each other a little."`
 	SLO       *string `name:"slo" placeholder:"LIMITS" help:"Say which mode keeps these limits, as in failover=10s,overlap=0,fence=yes,servers<=3 (see below)."`
 	Table     bool    `help:"Print a row for each fault, mode and setting of the guards."`
 	Out       string  `short:"o" placeholder:"DIR" help:"Also write report.html, report.md, adr.md (a decision record), summary.json, results.txt (Go benchmark format) and events.jsonl to this directory."`
@@ -44,7 +45,8 @@ type compareCommand struct {
 func (compareCommand) Help() string {
 	return aboutFaults() + `
 Which lab plays what: virtual all of them; local all but suspend, and clock-back and clock-jump only
-where libfaketime is installed; remote those that strike candidates and their connections, never a
+where libfaketime is installed; sentinel, in mode single, failover, failover-twice, failover-acks,
+old-primary and old-primary-acks; remote those that strike candidates and their connections, never a
 server: calm, resign, crash, pause, pause-write, partition, slow-link, lossy-link, master-partition,
 partition-majority, lost-reply. See docs/remote.md.
 
@@ -57,6 +59,8 @@ Examples:
   incumbent compare --faults store --guards on --runs 2000     evidence for the guards
   incumbent compare --faults random --runs 5000                schedules of 3 to 8 faults
   incumbent compare --schedule docs/examples/restart-during-pause.yaml
+  incumbent compare --lab local --ttl 1s --faults crash,pause --runs 5 --runs-of crash=50
+  incumbent compare --lab sentinel --ttl 1s                    promotions by real Sentinels
   incumbent compare --lab remote --config incumbent.yaml --dry-run
   incumbent compare --lab remote --config incumbent.yaml --ttl 2s --out results
   incumbent report results/results.txt                         medians and p-values
@@ -99,11 +103,17 @@ const (
 	localWorker = 2
 )
 
+// sentinelMode is the mode of elections at a primary that Sentinels watch.
+const sentinelMode = "single"
+
 // What is played at endpoints of the user's own.
 const remoteFaults = "resign,crash,pause,pause-write,partition"
 
-// isLocal reports whether real processes are asked for.
-func (c *compareCommand) isLocal() bool { return c.Lab == local.Name }
+// isLocal reports whether servers and processes of this machine are asked for.
+func (c *compareCommand) isLocal() bool { return c.Lab == local.Name || c.isSentinel() }
+
+// isSentinel reports whether Sentinels are to promote replicas.
+func (c *compareCommand) isSentinel() bool { return c.Lab == local.SentinelName }
 
 // isRemote reports whether the user's own endpoints are meant.
 func (c *compareCommand) isRemote() bool { return c.Lab == remote.Name }
@@ -118,6 +128,8 @@ func (c *compareCommand) faults() []string {
 		return fault.Expand(c.Faults)
 	case len(c.Schedule) > 0:
 		return nil
+	case c.isSentinel():
+		return local.SentinelFaults()
 	case c.isLocal():
 		return strings.Split(localFaults, ",")
 	case c.isRemote():
@@ -191,7 +203,7 @@ func (c *compareCommand) limits() (*decide.SLO, error) {
 // plan makes a plan of the flags. The error begins with the flag.
 func (c *compareCommand) plan() (compare.Plan, error) {
 	p := compare.Plan{
-		Seed: c.Seed, Runs: c.runs(), TTL: c.ttl(), Faults: c.faults(), Guards: c.Guards, Candidates: c.Candidates,
+		Seed: c.Seed, Runs: c.runs(), RunsOf: c.RunsOf, TTL: c.ttl(), Faults: c.faults(), Guards: c.Guards, Candidates: c.Candidates,
 		Renew: c.Renew, Link: c.link(), Loss: c.Loss, Drift: c.Drift,
 	}
 	var err error
@@ -209,13 +221,13 @@ func (c *compareCommand) plan() (compare.Plan, error) {
 		return p, fmt.Errorf("workers: %d: must be from 0 to %d", c.Workers, maxWorkers)
 	}
 	if c.Lab != virtual.Lab && !c.isReal() {
-		return p, fmt.Errorf("lab: %q: must be %s, %s or %s", c.Lab, virtual.Lab, local.Name, remote.Name)
+		return p, fmt.Errorf("lab: %q: must be %s, %s, %s or %s", c.Lab, virtual.Lab, local.Name, local.SentinelName, remote.Name)
 	}
 	if err := c.remoteFlags.misplaced(c.isRemote()); err != nil {
 		return p, err
 	}
 	if c.ServerBin != "" && !c.isLocal() {
-		return p, fmt.Errorf("server-bin: %q: is for --lab %s", c.ServerBin, local.Name)
+		return p, fmt.Errorf("server-bin: %q: is for --lab %s and %s", c.ServerBin, local.Name, local.SentinelName)
 	}
 	return p, p.Validate()
 }
@@ -231,13 +243,20 @@ func (c *compareCommand) ttl() time.Duration {
 // modes are those to compare. The error begins with the flag.
 func (c *compareCommand) modes() (list []compare.Mode, err error) {
 	names := c.Modes
-	if names == nil {
+	switch {
+	case names != nil:
+	case c.isSentinel():
+		names = []string{sentinelMode}
+	default:
 		names = strings.Split(defaultModes, ",")
 	}
 	for _, text := range names {
 		m, err := compare.ParseMode(text)
 		if err != nil {
 			return nil, fmt.Errorf("modes: %w", err)
+		}
+		if c.isSentinel() && text != sentinelMode {
+			return nil, fmt.Errorf("modes: %s: Sentinels watch one primary, as in mode %s", text, sentinelMode)
 		}
 		list = append(list, m)
 	}
@@ -246,7 +265,7 @@ func (c *compareCommand) modes() (list []compare.Mode, err error) {
 
 // player plays with real servers.
 func (c *compareCommand) player() *local.Player {
-	return &local.Player{ServerBinary: c.ServerBin, Workers: cmp.Or(c.Workers, localWorker)}
+	return &local.Player{ServerBinary: c.ServerBin, Workers: cmp.Or(c.Workers, localWorker), Sentinels: c.isSentinel()}
 }
 
 // playable leaves out of a plan what real processes cannot play here, and says so.

@@ -2,12 +2,16 @@ package main
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"incumbent/compare"
 	"incumbent/compare/fault"
+	"incumbent/compare/lab/local"
 	"incumbent/compare/lab/virtual"
 )
 
@@ -27,6 +31,8 @@ func (c *compareCommand) command(p compare.Plan) string {
 	runs, faults := defaultRuns, defaultFaults
 	ttl, standard := defaultTTL, defaultModes
 	switch {
+	case c.isSentinel():
+		runs, faults, standard = localRuns, strings.Join(local.SentinelFaults(), ","), sentinelMode
 	case c.isLocal():
 		runs, faults = localRuns, localFaults
 	case c.isRemote():
@@ -62,7 +68,17 @@ func (c *compareCommand) command(p compare.Plan) string {
 	}
 	add("--seed", strconv.FormatUint(p.Seed, 10), "1")
 	add("--runs", strconv.Itoa(p.Runs), strconv.Itoa(runs))
+	add("--runs-of", runsOf(p), "")
 	return strings.Join(args, " ")
+}
+
+// runsOf is the value of --runs-of.
+func runsOf(p compare.Plan) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(p.RunsOf)) {
+		list = append(list, fmt.Sprintf("%s=%d", name, p.RunsOf[name]))
+	}
+	return strings.Join(list, ",")
 }
 
 // standardRenew is what renewals are without the flag.

@@ -41,6 +41,33 @@ func TestCompareLocal(t *testing.T) {
 	}
 }
 
+// TestCompareSentinelDefaults: what Sentinels do, in the one mode that they know.
+func TestCompareSentinelDefaults(t *testing.T) {
+	c := compareCommand{Seed: 1, Candidates: 3, Lab: "sentinel"}
+	p, err := c.plan()
+	if err != nil || len(p.Modes) != 1 || p.Modes[0].String() != "single" || len(p.Faults) != 5 {
+		t.Errorf("plan is %+v, %v", p, err)
+	}
+	if got, want := c.command(p), self()+" compare --lab sentinel"; got != want {
+		t.Errorf("command is %q, want %q", got, want)
+	}
+	c.RunsOf = map[string]int{"failover": 3, "old-primary": 2}
+	if p, err = c.plan(); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := c.command(p), self()+" compare --lab sentinel --runs-of failover=3,old-primary=2"; got != want {
+		t.Errorf("command is %q, want %q", got, want)
+	}
+	for _, wrong := range [][]string{
+		{"--lab", "sentinel", "--modes", "single,quorum3"}, {"--lab", "sentinel", "--faults", "crash"}, {"--runs-of", "flood=3"}, {"--lab", "sentinels"},
+	} {
+		code, _, stderr := call(t.Context(), append([]string{"compare"}, wrong...)...)
+		if code != exitUsage || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: exit code %d, error %q", wrong, code, stderr)
+		}
+	}
+}
+
 // TestCompareLocalDefaults: fewer runs of fewer faults, since each takes seconds.
 func TestCompareLocalDefaults(t *testing.T) {
 	c := compareCommand{Modes: strings.Split(defaultModes, ","), Seed: 1, TTL: new(2 * time.Second), Candidates: 3, Lab: "local"}

@@ -143,9 +143,9 @@ func (c *compareCommand) next(r *compare.Result) string {
 	case c.isRemote() && len(r.Broken)+len(r.Failed) > 0:
 		return c.command(r.Plan) + c.outFlag("") // no seed plays a run again there
 	case len(r.Broken) > 0:
-		return self() + strings.TrimPrefix(r.Broken[0].Job.Command(), "incumbent")
+		return self() + strings.TrimPrefix(r.Broken[0].Job.Command(r.Lab), "incumbent")
 	case len(r.Failed) > 0:
-		return self() + strings.TrimPrefix(r.Failed[0].Job.Command(), "incumbent")
+		return self() + strings.TrimPrefix(r.Failed[0].Job.Command(r.Lab), "incumbent")
 	case r.Interrupted || r.GaveUp:
 		return c.command(r.Plan) + c.outFlag("")
 	}

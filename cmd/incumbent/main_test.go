@@ -62,7 +62,7 @@ func TestUsage(t *testing.T) {
 		{"compare --faults flood", []string{`--faults: "flood": must be of calm, resign, crash`}},
 		{"compare --faults crash,crash", []string{"--faults: crash: must be named once"}},
 		{"compare --candidates 1", []string{"--candidates: 1: must be from 2 to 50"}},
-		{"compare --lab moon", []string{`--lab: "moon": must be virtual, local or remote`}},
+		{"compare --lab moon", []string{`--lab: "moon": must be virtual, local, sentinel or remote`}},
 		{"compare --server-bin redis-server", []string{`--server-bin: "redis-server": is for --lab local`}},
 		{"compare --lab local --server-bin /none", []string{"--server-bin: /none: must be an executable"}},
 		{"compare --workers=-1", []string{"--workers: -1: must be from 0"}},

@@ -74,7 +74,7 @@ func (c *compareCommand) ask(ctx context.Context, s streams, plan compare.Plan) 
 	for _, w := range c.set.Warnings() {
 		_, _ = fmt.Fprintf(s.err, "incumbent: warning: %s\n", w)
 	}
-	id := remote.NewID(c.set.Elections(plan.Runs * plan.Cells()))
+	id := remote.NewID(c.set.Elections(plan.Total()))
 	look, err := c.set.Look(ctx, id.Election(0))
 	switch {
 	case ctx.Err() != nil:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -19,8 +20,8 @@ func (c *compareCommand) announcement(p compare.Plan, id remote.ID, look remote.
 	line := func(word, format string, args ...any) {
 		fmt.Fprintf(&b, "%-9s %s\n", word, strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "\n          "))
 	}
-	line("Plays:", "%s in %s, TTL %s, %s;\nof each %d in each mode, one after another: %s", plural(len(specs), "run"),
-		strings.Join(setModes(c.set), " and "), p.TTL, plural(p.Candidates, "candidate"), p.Runs, strings.Join(cellNames(p), ", "))
+	line("Plays:", "%s in %s, TTL %s, %s;\nof each %s in each mode, one after another: %s", plural(len(specs), "run"),
+		strings.Join(setModes(c.set), " and "), p.TTL, plural(p.Candidates, "candidate"), runsEach(p), strings.Join(cellNames(p), ", "))
 	line("Takes:", "about %s", about(e.Length))
 	line("Writes:", "%s\nin %s, of which one lives at a time: at most %s a master",
 		id.Keys(c.set.Prefix), plural(e.Elections, "election"), plural(e.Keys, "key"))
@@ -28,6 +29,14 @@ func (c *compareCommand) announcement(p compare.Plan, id remote.ID, look remote.
 	line("Removes:", "all these keys in the end, also after ^C. What a crash leaves expires within %s,\nor at once with: %s", remote.Lasting(c.set), c.cleanupCommand(id))
 	line("Never:", "FLUSH, CONFIG SET, SCRIPT, CLIENT KILL, KEYS, SCAN, a restart, a failover, or any other key.\nFaults strike candidates on this machine, and their own ends of connections.")
 	return b.String()
+}
+
+// runsEach is how many runs a fault has in each mode, or from how many to how many.
+func runsEach(p compare.Plan) string {
+	if least, most := p.LeastRuns(), p.MostRuns(); least != most {
+		return fmt.Sprintf("%d to %d", least, most)
+	}
+	return strconv.Itoa(p.Runs)
 }
 
 // endpoints is a table of what the look showed.

@@ -20,10 +20,10 @@ func flawed(r *compare.Result) (flaw, next string) {
 	switch {
 	case len(r.Broken) > 0:
 		return fmt.Sprintf(nothingDecided+"%s broken, the first with seed %d.", were(len(r.Broken), "rule"), r.Broken[0].Job.Seed),
-			r.Broken[0].Job.Command()
+			r.Broken[0].Job.Command(r.Lab)
 	case len(r.Failed) > 0:
 		return fmt.Sprintf(nothingDecided+"%s not played, the first with seed %d.", were(len(r.Failed), "run"), r.Failed[0].Job.Seed),
-			r.Failed[0].Job.Command()
+			r.Failed[0].Job.Command(r.Lab)
 	case r.Interrupted || r.GaveUp || r.Runs < total:
 		return fmt.Sprintf(nothingDecided+"only %d of %s played.", r.Runs, were(total, "run")), ""
 	}

@@ -128,14 +128,14 @@ func problems(r *compare.Result) (list []problem) {
 			list = append(list, problem{fmt.Sprintf("and %s more", times(len(r.Broken)-shown, "violation")), ""})
 			break
 		}
-		list = append(list, problem{fmt.Sprintf("seed %d: %s", b.Job.Seed, b.Violation), b.Job.Command()})
+		list = append(list, problem{fmt.Sprintf("seed %d: %s", b.Job.Seed, b.Violation), b.Job.Command(r.Lab)})
 	}
 	for i, f := range r.Failed {
 		if i == shown {
 			list = append(list, problem{fmt.Sprintf("and %s more that failed", times(len(r.Failed)-shown, "run")), ""})
 			break
 		}
-		list = append(list, problem{fmt.Sprintf("seed %d could not be played: %v", f.Job.Seed, f.Err), f.Job.Command()})
+		list = append(list, problem{fmt.Sprintf("seed %d could not be played: %v", f.Job.Seed, f.Err), f.Job.Command(r.Lab)})
 	}
 	return list
 }

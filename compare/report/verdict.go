@@ -52,14 +52,14 @@ func trouble(r *compare.Result) string {
 			fmt.Fprintf(&b, "and %d more\n", len(r.Broken)-shown)
 			break
 		}
-		fmt.Fprintf(&b, "BROKEN, seed %d: %s\n  replay: %s\n", f.Job.Seed, f.Violation, f.Job.Command())
+		fmt.Fprintf(&b, "BROKEN, seed %d: %s\n  replay: %s\n", f.Job.Seed, f.Violation, f.Job.Command(r.Lab))
 	}
 	for i, f := range r.Failed {
 		if i == shown {
 			fmt.Fprintf(&b, "and %d more\n", len(r.Failed)-shown)
 			break
 		}
-		fmt.Fprintf(&b, "FAILED, seed %d: %v\n  repeat: %s\n", f.Job.Seed, f.Err, f.Job.Command())
+		fmt.Fprintf(&b, "FAILED, seed %d: %v\n  repeat: %s\n", f.Job.Seed, f.Err, f.Job.Command(r.Lab))
 	}
 	return b.String()
 }

@@ -58,7 +58,7 @@ func timelineOf(r *compare.Result, e compare.Example, id string) chart {
 	return chart{
 		ID: id, Title: title, Picture: newTimeline(e.Run).picture(id, title),
 		Caption: fmt.Sprintf("%s One of %s. %s", exampleWords(e), times(runsOf(r, e), "run"), under(r)),
-		Again:   e.Job.Command(),
+		Again:   e.Job.Command(r.Lab),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,8 +18,11 @@ import (
 // SentinelName is what histories of a lab with sentinels say.
 const SentinelName = "sentinel"
 
-// sentinelFaults are those that sentinels play: promotions.
+// sentinelFaults are those that sentinels play.
 var sentinelFaults = []string{"failover", "failover-twice", "failover-acks", "old-primary", "old-primary-acks"}
+
+// SentinelFaults lists the faults that sentinels play: promotions.
+func SentinelFaults() []string { return slices.Clone(sentinelFaults) }
 
 // errNoSentinelFault says why anything else is not played.
 var errNoSentinelFault = fmt.Errorf("local: sentinels promote replicas of the one primary of single mode (%s): %w",
