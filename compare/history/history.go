@@ -21,6 +21,11 @@ const (
 	Fault Kind = "fault"
 	// Healed: the fault is over.
 	Healed Kind = "healed"
+	// MasterDown: Actor, a master, serves nobody from now on, or refuses writes.
+	MasterDown Kind = "master-down"
+	// MasterUp: it, or who has taken its place, executes again what it is asked, writes
+	// included.
+	MasterUp Kind = "master-up"
 	// TermStarted: Actor's own Valid became true, for Token.
 	TermStarted Kind = "term-started"
 	// TermStopping: the term's context is done.

@@ -25,6 +25,8 @@ type Cell struct {
 
 	Failover      Quantiles `json:"failover_ms"`
 	Overshoot     Quantiles `json:"overshoot_ms"`
+	Outage        Quantiles `json:"outage_ms"`
+	Election      Quantiles `json:"election_ms"`
 	Leaderless    Quantiles `json:"leaderless_ms"`
 	BeliefOverlap Quantiles `json:"belief_overlap_ms"`
 	ActOverlap    Quantiles `json:"act_overlap_ms"`
@@ -64,6 +66,7 @@ type Samples struct {
 type Tally struct {
 	cell                                      Cell
 	failover, overshoot, leaderless, bel, act []time.Duration
+	outage, election                          []time.Duration
 	load                                      history.Load
 	standing                                  time.Duration // of all standbys together
 }
@@ -86,6 +89,12 @@ func (t *Tally) Add(run history.Run, f Figures) {
 		t.failover = append(t.failover, f.Failover)
 		t.overshoot = append(t.overshoot, f.Overshoot)
 	}
+	if f.StoreOut {
+		t.outage = append(t.outage, f.Outage)
+	}
+	if f.Elected {
+		t.election = append(t.election, f.Election)
+	}
 	t.leaderless = append(t.leaderless, f.Leaderless)
 	t.bel = append(t.bel, f.BeliefOverlap)
 	t.act = append(t.act, f.ActOverlap)
@@ -103,6 +112,8 @@ func (t *Tally) Cell() Cell {
 	c := t.cell
 	c.Failover = QuantilesOf(t.failover)
 	c.Overshoot = QuantilesOf(t.overshoot)
+	c.Outage = QuantilesOf(t.outage)
+	c.Election = QuantilesOf(t.election)
 	c.Leaderless = QuantilesOf(t.leaderless)
 	c.BeliefOverlap = QuantilesOf(t.bel)
 	c.ActOverlap = QuantilesOf(t.act)

@@ -15,6 +15,16 @@
 //     0 for a resignation; in quorum mode the time until so many masters had
 //     expired that a majority was free. Overshoot: failover minus floor, which
 //     can be compared across TTLs.
+//   - Store outage: from the fault until a majority of masters served again, in runs in
+//     which it left fewer and they came back. A master serves that executes what it is
+//     asked, writes included: not one that is down, loads its data, hangs, is paused or
+//     refuses writes. One that is out of reach of a candidate, or has forgotten what it
+//     knew, does serve. A term that begins meanwhile ends the outage: somebody was
+//     served. Of several faults in a run the first one counts. One fault leaves a
+//     quorum its majority, so that there is no outage.
+//   - Election after it: from the end of the outage to the start of the next term. A run
+//     whose leader outlived the outage is not counted. Outage and election add up to
+//     the failover; how long guards hold a restarted master back is part of the election.
 //   - Leaderless time: for how long, from the fault to the end of the run, no
 //     candidate's term was valid.
 //   - Belief overlap: for how long the terms of two candidates were both valid,

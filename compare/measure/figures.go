@@ -18,6 +18,14 @@ type Figures struct {
 	Kept bool
 	// Overshoot is negative when the lease was released early.
 	Overshoot time.Duration
+	// StoreOut says that the first fault kept the store from serving for a while, which
+	// was Outage: 0 in a lab in which a restart takes no time. Elected says that the next
+	// term began after that, by Election. Where both are true they add up to Failover;
+	// Outage and Election mean nothing otherwise.
+	StoreOut bool
+	Outage   time.Duration
+	Elected  bool
+	Election time.Duration
 	// Leaderless, BeliefOverlap and ActOverlap are 0 when there was none; the
 	// overlaps are the longest of the run.
 	Leaderless    time.Duration
@@ -38,6 +46,7 @@ func Of(run history.Run) Figures {
 	terms := termsOf(events, run.Length)
 	var f Figures
 	f.failover(events, terms)
+	f.outage(events, terms, run.Masters)
 	f.Kept = kept(events, terms, run.Length)
 	f.Leaderless = leaderless(events, terms, run.Length)
 	f.BeliefOverlap = beliefOverlap(terms)

@@ -56,6 +56,10 @@ func struck(at int, actor string, floor int) history.Event {
 	return e
 }
 
+func down(at int, master string) history.Event { return ev(at, master, history.MasterDown, 0) }
+
+func up(at int, master string) history.Event { return ev(at, master, history.MasterUp, 0) }
+
 // run numbers the events of each actor in the order given.
 func run(length int, events ...history.Event) history.Run {
 	n := map[string]int{}
@@ -154,6 +158,69 @@ var figureTests = []figureTest{
 		run(4000, started(0, "a", 1, 1000), struck(500, "a", 500), struck(1100, "b", 1), ended(1000, "a", 1), started(1200, "b", 2, 4500)),
 		measure.Figures{FailedOver: true, Failover: 700 * msec, Overshoot: 200 * msec, Leaderless: 200 * msec},
 	},
+}
+
+// led is a run in which a leads until 2000 and is struck at 500; b leads from then on.
+func led(then int, more ...history.Event) history.Run {
+	all := []history.Event{started(0, "a", 1, 2000), struck(500, "m1", 1500), ended(2000, "a", 1), started(then, "b", 2, 9500)}
+	return run(9000, append(all, more...)...)
+}
+
+// TestOutage: the store's own outage, and the election after it.
+func TestOutage(t *testing.T) {
+	no := time.Duration(-1)
+	for _, tt := range []struct {
+		name             string
+		masters          int
+		run              history.Run
+		outage, election time.Duration // no for none
+	}{
+		{"no master went down", 1, led(3000), no, no},
+		{"it hung for 1600, and 900 later somebody led", 1, led(3000, down(500, "m1"), up(2100, "m1")), 1600 * msec, 900 * msec},
+		{"a restart that takes no time", 1, led(3000, down(500, "m1"), up(500, "m1")), 0, 2500 * msec},
+		{"it did not come back", 1, led(3000, down(500, "m1")), no, no},
+		{"a term that begins shows that it serves", 1, led(2050, down(510, "m1"), up(2100, "m1")), 1550 * msec, 0},
+		{"the next term was before the outage", 1, led(505, down(510, "m1"), up(2100, "m1")), 1600 * msec, no},
+		{"down and up before the fault", 1, led(3000, down(100, "m1"), up(200, "m1")), no, no},
+		{"a majority served on", 3, led(3000, down(500, "m1"), up(2100, "m1")), no, no},
+		{"another one was down already", 3, led(3000, down(100, "m2"), down(500, "m1"), up(2100, "m1")), 1600 * msec, 900 * msec},
+		{"the first of two that come back makes a majority", 3, led(3000, down(500, "m1"), down(600, "m2"), up(900, "m2"), up(2100, "m1")), 400 * msec, 2100 * msec},
+		{"the second fault does not count", 1, led(3000, struck(600, "m1", 0), down(700, "m1"), up(2100, "m1")), no, no},
+		{"nor what makes the first one longer", 1, led(3000, down(500, "m1"), struck(600, "m1", 0), up(2100, "m1")), 1600 * msec, 900 * msec},
+		{
+			"the leader outlives it", 1,
+			run(3000, started(0, "a", 1, 2000), struck(500, "m1", 1500), down(500, "m1"), up(900, "m1"), renewed(1000, "a", 1, 4000)), 400 * msec, no,
+		},
+	} {
+		tt.run.Masters = tt.masters
+		f := measure.Of(tt.run)
+		if want := tt.outage != no; f.StoreOut != want || want && f.Outage != tt.outage {
+			t.Errorf("%s: outage is %v, %v, want %v", tt.name, f.StoreOut, f.Outage, tt.outage)
+		}
+		if want := tt.election != no; f.Elected != want || want && f.Election != tt.election {
+			t.Errorf("%s: election is %v, %v, want %v", tt.name, f.Elected, f.Election, tt.election)
+		}
+		if f.Elected && f.Outage+f.Election != f.Failover {
+			t.Errorf("%s: %v and %v are not the failover, %v", tt.name, f.Outage, f.Election, f.Failover)
+		}
+	}
+}
+
+// TestOutageOfACell: runs without an outage, or an election after it, are not counted.
+func TestOutageOfACell(t *testing.T) {
+	var tally measure.Tally
+	for _, r := range []history.Run{
+		led(3000), led(3000, down(500, "m1"), up(2100, "m1")), led(505, down(510, "m1"), up(900, "m1")),
+	} {
+		tally.Add(r, measure.Of(r))
+	}
+	c := tally.Cell()
+	if want := (measure.Quantiles{2, 400, 1600, 1600, 1600}); c.Outage != want {
+		t.Errorf("outage is %+v, want %+v", c.Outage, want)
+	}
+	if want := (measure.Quantiles{1, 900, 900, 900, 900}); c.Election != want {
+		t.Errorf("election is %+v, want %+v", c.Election, want)
+	}
 }
 
 func TestOf(t *testing.T) {

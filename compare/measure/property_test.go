@@ -14,9 +14,9 @@ import (
 func random(r *rand.Rand) history.Run {
 	kinds := []history.Kind{
 		history.Fault, history.Healed, history.TermStarted, history.TermStopping, history.TermEnded,
-		history.Renewed, history.Checked, history.Acted, history.Note, "unheard-of",
+		history.Renewed, history.Checked, history.Acted, history.Note, history.MasterDown, history.MasterUp, "unheard-of",
 	}
-	out := history.Run{Length: time.Duration(r.IntN(10_000))}
+	out := history.Run{Masters: 1 + 2*r.IntN(2), Length: time.Duration(r.IntN(10_000))}
 	for range r.IntN(40) {
 		out.Events = append(out.Events, history.Event{
 			At: time.Duration(r.IntN(10_000)), Actor: string(rune('a' + r.IntN(3))), N: len(out.Events),
@@ -67,7 +67,8 @@ func TestProperties(t *testing.T) {
 			t.Fatalf("seed %d: the order of events matters: %v and %v", seed, v, again)
 		}
 		switch {
-		case f.Failover < 0, f.Leaderless < 0, f.BeliefOverlap < 0, f.ActOverlap < 0,
+		case f.Outage < 0, f.Election < 0, f.Elected && (!f.StoreOut || !f.FailedOver || f.Outage+f.Election != f.Failover),
+			f.Failover < 0, f.Leaderless < 0, f.BeliefOverlap < 0, f.ActOverlap < 0,
 			f.Leaderless > max(run.Length, 10_000), f.StaleAttempted > f.Acts,
 			f.StaleAcceptedUnfenced > f.StaleAttempted, f.StaleAcceptedFenced > f.StaleAttempted,
 			(f.ActOverlap > 0) != (f.StaleAttempted > 0), !f.FailedOver && (f.Failover != 0 || f.Overshoot != 0):

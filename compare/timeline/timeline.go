@@ -141,7 +141,7 @@ func long(d time.Duration) string { return ms(d) + " ms" }
 // event tells one event.
 func (t *teller) event(ev history.Event) {
 	switch ev.Kind {
-	case history.Checked:
+	case history.Checked, history.MasterDown, history.MasterUp: // of masters the lab's notes tell
 	case history.Acted:
 		t.acted(ev)
 	case history.Renewed:
@@ -325,6 +325,12 @@ func (t *teller) figures() {
 		t.wrap("", "the leader outlived it")
 	default:
 		t.wrap("", fmt.Sprintf("no successor, leaderless %s", long(f.Leaderless)))
+	}
+	switch {
+	case f.Elected:
+		t.wrap("", fmt.Sprintf("store outage %s, election after it %s", long(f.Outage), long(f.Election)))
+	case f.StoreOut:
+		t.wrap("", "store outage "+long(f.Outage))
 	}
 	t.wrap("", fmt.Sprintf("overlap of beliefs %s, of acts %s", long(f.BeliefOverlap), long(f.ActOverlap)))
 	t.wrap("", fmt.Sprintf("%d acts; %d stale, of which a resource without a fence took %d, one with a fence %d",

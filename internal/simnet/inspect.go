@@ -129,3 +129,12 @@ func (m *Master) Do(args ...string) (any, error) {
 	defer m.w.mu.Unlock()
 	return server.ParseReply(bufio.NewReader(bytes.NewReader(m.do(args...))))
 }
+
+// Serves is from when on m executes what it is asked, writes included: from now on, or
+// from the end of a pause on. It is false where that is not known: m is down, hangs or
+// refuses writes.
+func (m *Master) Serves() (from time.Time, known bool) {
+	m.w.mu.Lock()
+	defer m.w.mu.Unlock()
+	return time.Unix(0, max(m.w.now(), m.paused)), m.up && !m.hung && m.refusal == Nothing
+}

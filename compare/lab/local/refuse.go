@@ -37,6 +37,7 @@ func (l *Lab) PauseClients(master int, ttls float64) error {
 	if err != nil {
 		return err
 	}
+	defer l.watch(p)()
 	d := l.ttls(ttls).Round(time.Millisecond)
 	l.note(p.name, "executes nothing for "+d.String())
 	return l.ask(p, func(ctx context.Context, s *server) error {
@@ -54,16 +55,17 @@ func (l *Lab) Refuse(master int, why fault.Refusal) error {
 	if err != nil {
 		return err
 	}
+	defer l.watch(p)()
 	switch why {
 	case fault.OutOfMemory:
 		l.note(p.name, "has no memory left")
 		return l.ask(p, func(ctx context.Context, s *server) error {
-			return s.configure(ctx, "maxmemory-policy", "noeviction", "maxmemory", "1")
+			return s.refuse(ctx, "maxmemory-policy", "noeviction", "maxmemory", "1")
 		})
 	case fault.NoReplicas:
 		l.note(p.name, "lacks replicas")
 		return l.ask(p, func(ctx context.Context, s *server) error {
-			return s.configure(ctx, "min-replicas-to-write", "100")
+			return s.refuse(ctx, "min-replicas-to-write", "100")
 		})
 	}
 	return l.ask(p, func(ctx context.Context, s *server) error { return l.subject(ctx, p, why) })
@@ -90,7 +92,7 @@ func (l *Lab) subject(ctx context.Context, p *place, why fault.Refusal) (err err
 	if err := p.primary.follow(ctx, of); err != nil {
 		return err
 	}
-	p.primary.subject = true
+	p.primary.subject, p.primary.refuses = true, true
 	return nil
 }
 
@@ -101,6 +103,7 @@ func (l *Lab) Accept(master int) error {
 	if err != nil {
 		return err
 	}
+	defer l.watch(p)()
 	l.note(p.name, "takes writes again")
 	for _, s := range p.servers {
 		switch {
@@ -130,6 +133,14 @@ func (s *server) accept(ctx context.Context) error {
 	if s.subject && err == nil {
 		err = s.unfollow(ctx)
 	}
+	s.refuses = s.refuses && err != nil
+	return err
+}
+
+// refuse sets directives that have a server refuse writes.
+func (s *server) refuse(ctx context.Context, pairs ...any) error {
+	err := s.configure(ctx, pairs...)
+	s.refuses = s.refuses || err == nil
 	return err
 }
 

@@ -131,6 +131,10 @@ func (l *Lab) Promote(master int, but string) error {
 	case err != nil:
 		return err
 	case l.opt.Sentinels: // while the primary is well, nothing keeps anybody to it
+		defer l.watch(p)()
+		if but == "" {
+			l.goesDown(p) // it is killed
+		}
 		return l.failover(but == "")
 	case p.saved == nil:
 		return fmt.Errorf("local: %s: %w", p.name, errNoSnapshot)
@@ -142,6 +146,7 @@ func (l *Lab) Promote(master int, but string) error {
 	if err := p.saved.unfollow(ctx); err != nil {
 		return fmt.Errorf("local: promote a replica of %s: %w", p.name, err)
 	}
+	defer l.watch(p)()
 	l.note(p.name, "replica promoted")
 	p.former, p.primary, p.saved = p.primary, p.saved, nil
 	for slot, row := range l.proxies {

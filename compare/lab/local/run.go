@@ -291,6 +291,7 @@ func (l *Lab) canLead() bool {
 // report cuts the run out of the record, with times since the start of the
 // struck term, and forgets what no later run needs.
 func (l *Lab) report() history.Run {
+	l.lookAround()
 	begin, end := l.rec.term(l.scene.token).started, monotonic()
 	l.endSilent(end)
 	run := l.head()

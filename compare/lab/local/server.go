@@ -30,6 +30,7 @@ type server struct {
 	paused time.Duration // until when its clients are
 
 	subject bool // it follows another server as a fault says
+	refuses bool // writes, as a fault says
 	owed    bool // it is to take writes again as soon as it goes on
 }
 
@@ -175,7 +176,7 @@ func (s *server) restart(ctx context.Context) error {
 // reborn notes that the process is a new one, of which nothing holds that was told the
 // one before.
 func (s *server) reborn(err error) error {
-	s.born, s.hung, s.paused, s.owed = monotonic(), false, 0, false
+	s.born, s.hung, s.paused, s.owed, s.refuses = monotonic(), false, 0, false, false
 	return errors.Join(err, s.detach())
 }
 

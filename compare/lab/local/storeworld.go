@@ -23,6 +23,7 @@ type place struct {
 	saved   *server   // holds the last snapshot; nil if there is none
 	file    []byte    // the last snapshot, as a file
 	servers []*server // all that ever were there
+	outage  outage
 }
 
 // place returns that with the number i, if the lab may do something to it.
@@ -76,6 +77,7 @@ func (l *Lab) Stop(master int) error {
 	if err != nil {
 		return err
 	}
+	defer l.watch(p)()
 	l.note(p.name, "died")
 	return p.primary.proc.Kill()
 }
@@ -96,6 +98,8 @@ func (l *Lab) Restart(master int, with fault.Data) error {
 	}
 	ctx, cancel := context.WithTimeout(l.scene.ctx, restartTime)
 	defer cancel()
+	defer l.watch(p)()
+	l.goesDown(p)
 	switch with {
 	case fault.AllData:
 		l.note(p.name, "restarted with all its data")
@@ -167,6 +171,7 @@ func (l *Lab) Hang(master int) error {
 	if !p.primary.runs() {
 		return fmt.Errorf("local: %s is down or hangs already: %w", p.name, fault.ErrMissed)
 	}
+	defer l.watch(p)()
 	l.note(p.name, "hangs")
 	p.primary.hung = true
 	return p.primary.proc.Pause()
@@ -178,6 +183,7 @@ func (l *Lab) Resume(master int) error {
 	if err != nil {
 		return err
 	}
+	defer l.watch(p)()
 	l.note(p.name, "goes on")
 	for _, s := range p.servers {
 		if !s.hung {

@@ -63,6 +63,7 @@ func (l *lab) Hang(master int) error {
 	if err != nil {
 		return err
 	}
+	defer l.watch(p)()
 	l.note(p, "hangs")
 	p.primary.Hang()
 	return nil
@@ -74,6 +75,7 @@ func (l *lab) Resume(master int) error {
 	if err != nil {
 		return err
 	}
+	defer l.watch(p)()
 	l.note(p, "goes on")
 	for _, m := range p.servers {
 		m.Resume()

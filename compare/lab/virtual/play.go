@@ -71,6 +71,7 @@ func Play(s Spec) (history.Run, error) {
 	err = l.script()
 	run := s.run()
 	run.Steps, run.Load = l.steps, l.load
+	l.lookAround()
 	run.Events, run.Length = l.rec.finish()
 	if err = errors.Join(err, l.stop()); err != nil {
 		return history.Run{}, err

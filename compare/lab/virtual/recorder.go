@@ -171,7 +171,7 @@ func number(events []history.Event) {
 func rank(k history.Kind) int {
 	return slices.Index([]history.Kind{
 		history.Acted, history.TermStarted, history.Renewed, history.Checked, history.TermStopping, history.TermEnded,
-		history.Fault, history.Healed, history.Note,
+		history.Fault, history.MasterDown, history.MasterUp, history.Healed, history.Note,
 	}, k)
 }
 

@@ -29,6 +29,7 @@ func (l *lab) PauseClients(master int, ttls float64) error {
 	if err != nil {
 		return err
 	}
+	defer l.watch(p)()
 	d := l.ttls(ttls)
 	l.note(p, "executes nothing for %s", d.Round(time.Microsecond))
 	p.primary.Pause(d)
@@ -41,6 +42,7 @@ func (l *lab) Refuse(master int, why fault.Refusal) error {
 	if err != nil {
 		return err
 	}
+	defer l.watch(p)()
 	switch why {
 	case fault.OutOfMemory:
 		l.note(p, "has no memory left")
@@ -80,6 +82,7 @@ func (l *lab) Accept(master int) error {
 	if err != nil {
 		return err
 	}
+	defer l.watch(p)()
 	l.note(p, "takes writes again")
 	for _, m := range p.servers {
 		m.Refuse(simnet.Nothing)

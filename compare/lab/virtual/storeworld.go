@@ -25,6 +25,7 @@ type place struct {
 	saved   *simnet.Master // holds the last snapshot; nil if there is none
 	saves   int
 	servers []*simnet.Master // all that ever were there
+	outage  outage
 }
 
 // addMaster starts a master with all scripts loaded, as after the first minutes of
@@ -113,6 +114,7 @@ func (l *lab) Stop(master int) error {
 	if err != nil {
 		return err
 	}
+	defer l.watch(p)()
 	l.note(p, "died")
 	p.primary.Crash()
 	return nil
@@ -129,6 +131,8 @@ func (l *lab) Restart(master int, with fault.Data) error {
 	case with == fault.SavedData && p.saved == nil:
 		return fmt.Errorf("%s: %w", p.name, errNoSnapshot)
 	}
+	defer l.watch(p)()
+	l.goesDown(p)
 	p.primary.Restart(with != fault.AllData)
 	switch with {
 	case fault.NoData:
@@ -246,6 +250,7 @@ func (l *lab) Promote(master int, but string) error {
 	case p.saved == nil:
 		return fmt.Errorf("%s: %w", p.name, errNoSnapshot)
 	}
+	defer l.watch(p)()
 	l.note(p, "replica promoted")
 	p.former, p.primary, p.saved = p.primary, p.saved, nil
 	p.primary.SetAcks(l.fault.Acks)
