@@ -51,7 +51,7 @@ func (m *Master) Check(ctx context.Context) error {
 	if p := info["maxmemory_policy"]; info["maxmemory"] != "0" && (strings.HasPrefix(p, "allkeys-") || strings.HasPrefix(p, "volatile-")) {
 		m.warnOnce("eviction", "the server may evict leases when its memory is full: noeviction is safe", "maxmemory_policy", p)
 	}
-	m.met(info["run_id"])
+	m.metByInfo(info["run_id"])
 	m.checked.Store(true)
 	return nil
 }

@@ -98,6 +98,12 @@ func kindOf(err error) (kind error, remedy string) {
 	return election.ErrRejected, ""
 }
 
+// Typed types the error of a command that somebody else sent to a master.
+func Typed(master, op string, err error) *election.MasterError {
+	kind, remedy := kindOf(err)
+	return &election.MasterError{Master: master, Op: op, Kind: kind, Err: err, Remedy: remedy}
+}
+
 // silent reports whether err means that no answer came.
 func silent(err error) bool {
 	var n net.Error

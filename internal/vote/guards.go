@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"incumbent/election"
 )
 
@@ -98,6 +100,14 @@ func (m *Master) met(runID string) {
 	m.runID.Store(&runID)
 	if old != nil {
 		m.ears.move()
+	}
+}
+
+// metByInfo is met for what INFO says. In a Cluster any node may answer that, and not
+// the one that keeps the lease.
+func (m *Master) metByInfo(runID string) {
+	if _, anyNode := m.client.(*redis.ClusterClient); !anyNode {
+		m.met(runID)
 	}
 }
 

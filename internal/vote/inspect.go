@@ -50,7 +50,7 @@ func (m *Master) describe(st *election.MasterState, info map[string]string) {
 	st.Role, st.Version = info["role"], info["redis_version"]
 	if id := info["run_id"]; id != "" {
 		st.RunID = id
-		m.met(id)
+		m.metByInfo(id)
 	}
 }
 

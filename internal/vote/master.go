@@ -174,7 +174,8 @@ func (m *Master) Reseat(ctx context.Context, g election.Grant) (Reply, error) {
 // Release gives the lease back where it is ours. Token 0 undoes a vote that
 // never became a term. Where the connection breaks it is sent once more: all others
 // would wait for the lease's end, and what another one holds by then is left alone. A
-// lease that is gone at that time was released by the first try.
+// lease that is gone at that time, or another one's, is taken to have been released by
+// the first try, and somebody to have been woken.
 func (m *Master) Release(ctx context.Context, value string, token election.Token) (Reply, error) {
 	r, err := m.call(ctx, "release", releaseScript, value, uint64(token), m.keys.Channel)
 	if !errors.Is(err, election.ErrUnreachable) || isTimeout(err) || ctx.Err() != nil {
@@ -182,8 +183,8 @@ func (m *Master) Release(ctx context.Context, value string, token election.Token
 	}
 	// rare: release-sent-again
 	r, err = m.call(ctx, "release", releaseScript, value, uint64(token), m.keys.Channel)
-	if err == nil && r.Status == "expired" {
-		r.Status = "released"
+	if err == nil && (r.Status == "expired" || r.Status == "taken") {
+		r.Status, r.Waiting = "released", max(r.Waiting, 1)
 	}
 	return r, err
 }

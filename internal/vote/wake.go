@@ -36,7 +36,9 @@ const (
 
 // Listen calls heard for every release on this master until ctx ends, and once
 // for each time that the subscription was made, unless that was because a bid has met
-// another server in the master's place: whoever bids there knows how things stand.
+// another server in the master's place: it has just said how things stand there, and a
+// word after each bid would make a busy loop behind a proxy that shows another server
+// each time. What is released between that bid and the subscription is not heard of.
 // It never polls: ping is how long a silent connection is trusted before it is asked
 // for a sign of life. It returns when ctx has ended and the connection is closed.
 func (m *Master) Listen(ctx context.Context, ping time.Duration, heard func(Wake)) {
