@@ -9,7 +9,7 @@ import (
 )
 
 // Remote is the lab of the user's own endpoints. The program that uses it must call
-// local.ChildMain first.
+// local.ChildMain and remote.ChildMain first.
 type Remote struct{ Player *remote.Player }
 
 // Name implements Lab.

@@ -1,10 +1,13 @@
 package config
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -96,6 +99,51 @@ func TestD13_ClusterOfThreeMasters(t *testing.T) {
 		t.Errorf("a plain client gives %v", err)
 	}
 	t.Run("D15", func(t *testing.T) { membersAreNoQuorum(t, addresses) })
+	t.Run("looks", func(t *testing.T) { looksMoveNoSubscription(t, open(t, c), addresses) })
+}
+
+// looksMoveNoSubscription: any member of a Cluster answers INFO, and none of them is
+// taken for another primary of the lease, or standbys would miss releases.
+func looksMoveNoSubscription(t *testing.T, cl *Client, addresses []string) {
+	st, err := cl.Store("watched")
+	noErr(t, err)
+	hints, err := st.Released(t.Context())
+	noErr(t, err)
+	<-hints // the subscription stands
+	subscribed := func() (list []string) {
+		for _, a := range addresses {
+			r := redis.NewClient(&redis.Options{Addr: a})
+			text, err := r.Info(t.Context(), "commandstats").Result()
+			noErr(t, errors.Join(err, r.Close()))
+			calls, _, _ := strings.Cut(parseInfo(text)["cmdstat_subscribe"], ",")
+			list = append(list, calls)
+		}
+		return list
+	}
+	before := subscribed()
+	answered := map[string]bool{}
+	for range 12 {
+		state, err := st.Inspect(t.Context())
+		noErr(t, err)
+		answered[state.Masters[0].RunID] = true
+		await(t, 10*time.Second, "the subscription stands", func() bool {
+			r := redis.NewClusterClient(&redis.ClusterOptions{Addrs: addresses})
+			defer func() { _ = r.Close() }() // it only asks
+			sum := int64(0)
+			err := r.ForEachMaster(t.Context(), func(ctx context.Context, node *redis.Client) error {
+				n, err := node.PubSubNumSub(ctx, "incumbent:{watched}:released").Result()
+				atomic.AddInt64(&sum, n["incumbent:{watched}:released"])
+				return err
+			})
+			return err == nil && sum == 1
+		})
+	}
+	if len(answered) < 2 {
+		t.Errorf("INFO was answered by %v alone", answered)
+	}
+	if now := subscribed(); !slices.Equal(now, before) {
+		t.Errorf("subscriptions: %v became %v", before, now)
+	}
 }
 
 // membersAreNoQuorum, nor is one of them with two others: each is named.

@@ -26,7 +26,8 @@ type Finding struct {
 	Severity Severity `json:"severity"`
 	// Code is a word that never changes, for programs: see Client.Preflight.
 	Code string `json:"code"`
-	// Server is its address; "" where the finding is about all of them.
+	// Server is its address, or "A and B" for two; "" where the finding is about all of
+	// them.
 	Server string `json:"server,omitempty"`
 	// Message says what was seen, in one line without secrets.
 	Message string `json:"message"`

@@ -3,6 +3,8 @@ package config
 import (
 	"context"
 	_ "embed"
+	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,10 +53,22 @@ func (cl *Client) rightsOf(ctx context.Context, c redis.UniversalClient, name st
 	if cl.cfg.ReplicaAcks > 0 {
 		_, err := bounded(ctx, cl.cfg.Timeout, func(ctx context.Context) (any, error) { return c.Do(ctx, "WAIT", 0, 1).Result() })
 		if err != nil {
-			out = append(out, f.fault(cl, election.ErrNoPermission, "WAIT, which replica_acks needs: "+err.Error(), "grant the ACL user WAIT, or set replica_acks to 0"))
+			out = append(out, cl.fault(waitError(name, err)))
 		}
 	}
 	return out
+}
+
+// waitError says why WAIT, which replica_acks needs, was not executed.
+func waitError(name string, err error) error {
+	e := vote.Typed(name, "check", fmt.Errorf("WAIT, which replica_acks needs: %w", err))
+	switch {
+	case errors.Is(e.Kind, election.ErrNoPermission):
+		e.Remedy = "grant the ACL user WAIT, or set replica_acks to 0"
+	case errors.Is(e.Kind, election.ErrRejected):
+		e.Remedy = "see what the server says; one without WAIT needs replica_acks to be 0"
+	}
+	return e
 }
 
 // listens subscribes to the channel for a moment.

@@ -19,9 +19,9 @@ import (
 	"incumbent/election"
 )
 
-// ChildMain turns the process into a candidate, or into who removes a lab's files
-// in the end, if a lab started it as one: it then never returns. Call it first in main or TestMain. In any other process
-// it returns at once.
+// ChildMain turns the process into a candidate, or into who removes a lab's files in the
+// end, if a lab started it as one: it then never returns. Call it first in main or
+// TestMain. In any other process it returns at once.
 func ChildMain() {
 	if dir, ok := os.LookupEnv(janitorEnv); ok {
 		janitorMain(dir)

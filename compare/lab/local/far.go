@@ -160,14 +160,33 @@ func (l *Lab) farInit(ctx context.Context) error {
 	return l.opt.Far.Client.Init(ctx, l.opt.Election)
 }
 
-// Forget removes the keys of an election at one server, and returns how many there
-// were. Nobody may campaign in it any more.
-func Forget(ctx context.Context, c redis.UniversalClient, prefix, name string) (int64, error) {
-	keys, err := vote.NewKeys(prefix, name)
-	if err != nil {
-		return 0, err
+// forgetAtOnce is how many elections one request forgets, so that thousands are neither
+// a load nor take long.
+const forgetAtOnce = 100
+
+// Forget removes the keys of elections at one server, and returns how many there were,
+// also with an error. Nobody may campaign in them any more.
+func Forget(ctx context.Context, c redis.UniversalClient, prefix string, names ...string) (n int64, err error) {
+	atOnce := forgetAtOnce
+	if _, ok := c.(*redis.ClusterClient); ok {
+		atOnce = 1 // two elections may be at two nodes
 	}
-	return c.Del(ctx, keys.Lease, keys.Record).Result()
+	for some := range slices.Chunk(names, atOnce) {
+		var all []string
+		for _, name := range some {
+			keys, err := vote.NewKeys(prefix, name)
+			if err != nil {
+				return n, err
+			}
+			all = append(all, keys.Lease, keys.Record)
+		}
+		k, err := c.Del(ctx, all...).Result()
+		if err != nil {
+			return n, err
+		}
+		n += k
+	}
+	return n, nil
 }
 
 // listening follows who is subscribed, by what they told. r.mu is held.

@@ -72,7 +72,7 @@ func (l *Lab) presumed(ctx context.Context, token uint64) time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, l.opt.TTL/4)
 	defer cancel()
 	expiry := l.expiries(ctx)[l.opt.need()-1]
-	if t, _ := l.rec.latest(); expiry == never || t.token != token {
+	if expiry == never || l.rec.leading().token != token {
 		return l.rec.term(token).deadline + drift(l.opt.TTL)
 	}
 	return expiry

@@ -84,6 +84,15 @@ func (r *recorder) current() (now termState, ok bool) {
 	return now, ok
 }
 
+// leading is the current term, or the latest one when none goes on.
+func (r *recorder) leading() termState {
+	t, ok := r.current()
+	if !ok {
+		t, _ = r.latest()
+	}
+	return t
+}
+
 // term is what is known of the term of that token.
 func (r *recorder) term(token uint64) termState {
 	r.mu.Lock()

@@ -76,8 +76,7 @@ func (l *Lab) StruckLeader(candidate string) { l.strikes(candidate) }
 func (l *Lab) strikes(actor string) {
 	ev := history.Event{Actor: actor, Kind: history.Fault, Name: l.scene.playing.Name}
 	if !l.scene.playing.Releases && !l.scene.resigned {
-		last, _ := l.rec.latest()
-		expiry := l.presumed(l.scene.ctx, last.token)
+		expiry := l.presumed(l.scene.ctx, l.rec.leading().token)
 		ev.At = monotonic()
 		ev.Floor = max(0, expiry-ev.At)
 	}

@@ -6,12 +6,13 @@
 // nothing is learnt of what happens then. That keys are gone in the end is promised for
 // masters that can be reached, also after a kill -9 of the program: a process of its own
 // waits for that. Where both are killed, or a master is out of reach, they go by
-// themselves: leases after a TTL, records an hour later (see [Removed] and Set.Remove). Endpoints have their load from elsewhere, and the network has its own:
-// figures are those of now. Candidates are processes of this one host, all as far from
-// the masters as it is. A cut is made on this host, so that a master sees a silent
-// client, not a dead network; bytes on their way to it still arrive. All runs have two
-// hops over the loopback more than services would have; RTT and the cost of a renewal
-// are measured without them.
+// themselves: leases after a TTL, records an hour later (see [Removed] and Set.Remove).
+// Endpoints have their load from elsewhere, and the network has its own: figures are
+// those of now. Candidates are processes of this one host, all as far from the masters as
+// it is. A cut is made on this host, so that a master sees a silent client, not a dead
+// network; bytes on their way to it still arrive. All runs have two hops over the
+// loopback more than services would have; RTT and the cost of a renewal are measured
+// without them.
 //
 // # What is written
 //

@@ -9,10 +9,11 @@ import (
 	"incumbent/compare/fault"
 	"incumbent/compare/history"
 	"incumbent/compare/lab/local"
+	"incumbent/config"
 )
 
 // A Player plays runs at an open set, one at a time: masters then see one election and
-// nothing else. The program that uses it must call local.ChildMain first.
+// nothing else. The program that uses it must call local.ChildMain and ChildMain first.
 type Player struct {
 	Set *Set
 	// ID has one election for each mode, to measure with, and one for each run.
@@ -102,7 +103,7 @@ const (
 func (p *Player) play(ctx context.Context, s local.Spec, name string) (run history.Run, err error) {
 	t := p.Set.target(s.Mode)
 	if t == nil {
-		return run, &ModeError{Mode: "of the run", Err: ErrSection}
+		return run, &ModeError{config.Mode(s.Mode), ErrSection}
 	}
 	if err := Supports(s); err != nil {
 		return run, err

@@ -31,15 +31,7 @@ func (s *Set) Remove(ctx context.Context, elections []string) (r Removed) {
 	for _, t := range s.targets {
 		for _, server := range t.client.Servers() {
 			wg.Go(func() {
-				var n int64
-				var err error
-				for _, name := range elections {
-					var k int64
-					if k, err = local.Forget(ctx, server.Client, s.Prefix, name); err != nil {
-						break
-					}
-					n += k
-				}
+				n, err := local.Forget(ctx, server.Client, s.Prefix, elections...)
 				mu.Lock()
 				defer mu.Unlock()
 				r.Keys += n

@@ -113,3 +113,27 @@ func TestLook(t *testing.T) {
 	}
 	empty(t, admin(t, s.Addr()))
 }
+
+// TestRemoveMany: thousands of elections are forgotten in a few requests, and keys of
+// others stay.
+func TestRemoveMany(t *testing.T) {
+	t.Parallel()
+	const elections = 250
+	s := redistest.StartT(t, redisproc.Options{})
+	c := admin(t, s.Addr())
+	id := remote.NewID(elections)
+	noErr(t, c.Set(t.Context(), "incumbent:{job}:lease", "somebody's", 0).Err())
+	for _, name := range id.Names(elections) {
+		noErr(t, c.MSet(t.Context(), "incumbent:{"+name+"}:lease", "x", "incumbent:{"+name+"}:record", "x").Err())
+	}
+	set := load(t, remote.Options{Path: file(t, "mode: single\nsingle:\n  address: %s\n", s.Addr())})
+	if r := set.Remove(t.Context(), id.Names(elections)); r.Keys != 2*elections || r.Missed != nil {
+		t.Errorf("removed %+v", r)
+	}
+	noErr(t, c.Del(t.Context(), "incumbent:{job}:lease").Err())
+	empty(t, c)
+	stats := c.Info(t.Context(), "commandstats").Val()
+	if !strings.Contains(stats, "cmdstat_del:calls=4,") { // ours is the fourth
+		t.Errorf("it took other than three requests:\n%s", stats)
+	}
+}

@@ -60,7 +60,7 @@ func (s *Set) sweep(id ID) (*sweeper, error) {
 	cmd := exec.Command(self)
 	environ := slices.DeleteFunc(os.Environ(), isSetting)
 	cmd.Env = append(environ, sweeperEnv+"=yes")
-	cmd.Stdin = childIn
+	cmd.Stdin, cmd.Stderr = childIn, os.Stderr            // where it says what it could not remove
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C at a terminal is for the program
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(err, in.Close())
