@@ -20,6 +20,8 @@ var units = []struct{ name, better string }{
 	{"leaderless-sec", "lower"},
 	{"belief-overlap-sec", "lower"},
 	{"act-overlap-sec", "lower"},
+	{"store-outage-sec", "lower"},
+	{"election-after-outage-sec", "lower"},
 	{"stale-attempted/run", "lower"},
 	{"stale-accepted-unfenced/run", "lower"},
 	{"stale-accepted-fenced/run", "lower"},
@@ -57,12 +59,17 @@ func benchLine(w io.Writer, run history.Run, f measure.Figures) error {
 	var b strings.Builder
 	mode := compare.Mode{Kind: run.Mode, Masters: run.Masters}
 	fmt.Fprintf(&b, "BenchmarkCompare/mode=%s/fault=%s/guards=%s 1", mode, run.Fault, run.Guards)
-	durations := []time.Duration{f.Failover, f.Overshoot, f.Leaderless, f.BeliefOverlap, f.ActOverlap}
-	for i, d := range durations {
-		if i < 2 && !f.FailedOver {
-			continue
+	durations := []struct {
+		d     time.Duration
+		there bool
+	}{
+		{f.Failover, f.FailedOver}, {f.Overshoot, f.FailedOver}, {f.Leaderless, true}, {f.BeliefOverlap, true}, {f.ActOverlap, true},
+		{f.Outage, f.StoreOut}, {f.Election, f.Elected},
+	}
+	for i, v := range durations {
+		if v.there {
+			fmt.Fprintf(&b, " %s %s", strconv.FormatFloat(v.d.Seconds(), 'f', -1, 64), units[i].name)
 		}
-		fmt.Fprintf(&b, " %s %s", strconv.FormatFloat(d.Seconds(), 'f', -1, 64), units[i].name)
 	}
 	for i, n := range []int{f.StaleAttempted, f.StaleAcceptedUnfenced, f.StaleAcceptedFenced} {
 		fmt.Fprintf(&b, " %d %s", n, units[len(durations)+i].name)

@@ -1,11 +1,16 @@
 package report_test
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/perf/benchfmt"
 
+	"incumbent/compare/measure"
 	"incumbent/compare/report"
 )
 
@@ -51,5 +56,30 @@ func TestResultsAreReadable(t *testing.T) {
 	}
 	if len(values) != 8 {
 		t.Errorf("values are %v", values)
+	}
+}
+
+// TestOutageUnits: an outage and the election after it stand only where they were.
+func TestOutageUnits(t *testing.T) {
+	for _, tt := range []struct {
+		f    measure.Figures
+		want string
+	}{
+		{measure.Figures{FailedOver: true, Failover: 2 * time.Second}, ""},
+		{measure.Figures{StoreOut: true, Outage: 1500 * msec, Kept: true}, " 1.5 store-outage-sec"},
+		{
+			measure.Figures{FailedOver: true, Failover: 2 * time.Second, StoreOut: true, Elected: true, Election: 2 * time.Second},
+			" 0 store-outage-sec 2 election-after-outage-sec",
+		},
+	} {
+		path := t.TempDir()
+		d := create(t, path)
+		if err := errors.Join(d.Add(runs()[0], tt.f), d.Commit(report.Report{Result: result()})); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(path, report.ResultsFile))
+		if want := "act-overlap-sec" + tt.want + " 0 stale-attempted/run"; err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("want %q in %s, %v", want, text, err)
+		}
 	}
 }

@@ -20,6 +20,7 @@ func newFullTable(r *compare.Result) fullTable {
 		"fault", "mode", "guards", "runs", "leader kept",
 		"failover n", "p50", "p90", "p99", "max",
 		"overshoot p50", "p90", "max",
+		"store outage p50 / max (n)", "election after it",
 		"leaderless p50", "max",
 		"belief overlap, runs", "max", "acts overlap, runs", "max",
 		"stale acts", "taken, no fence", "taken, fence",
@@ -37,6 +38,7 @@ func fullRow(c measure.Cell) []string {
 	row = append(row, numbers(c.Failover, c.Failover.P90, c.Failover.P99, c.Failover.Max)...)
 	row = append(row, withInterval(c.Overshoot, c.Samples.Overshoot))
 	row = append(row, numbers(c.Overshoot, c.Overshoot.P90, c.Overshoot.Max)...)
+	row = append(row, pair(c.Outage), pair(c.Election))
 	row = append(row, withInterval(c.Leaderless, c.Samples.Leaderless))
 	row = append(row, numbers(c.Leaderless, c.Leaderless.Max)...)
 	for _, q := range []measure.Quantiles{c.BeliefWindow, c.ActWindow} {
@@ -56,6 +58,14 @@ func staleCells(c measure.Cell) []string {
 		return []string{"0 in " + times(c.Runs, "run"), "-", "-"}
 	}
 	return []string{grouped(c.StaleAttempted), ofAll(c.StaleAcceptedUnfenced, c.StaleAttempted), ofAll(c.StaleAcceptedFenced, c.StaleAttempted)}
+}
+
+// pair is the median of q, its largest value, and of how many runs they are.
+func pair(q measure.Quantiles) string {
+	if q.N == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%s / %s (%s)", number(q.P50), number(q.Max), grouped(q.N))
 }
 
 // numbers writes values of q, if it has any.

@@ -7,6 +7,7 @@ type definition struct{ Word, Text string }
 var definitions = []definition{
 	{"Failover", "From the fault to the start of the next term. A run without a next term is not counted as one that took no time: n is smaller."},
 	{"Floor and overshoot", "Floor: the time that the lease still had at the store when the fault struck; 0 when the leader resigned; in quorum until so many masters had expired that a majority was free. Overshoot: failover less the floor."},
+	{"Store outage, and election after it", "What a failover consists of where the fault struck the store: from the fault until a majority of masters executed again what they were asked, writes included, and from then on to the start of the next term, which is what the elector and the guards take. A quorum that keeps its majority has no outage, and a leader that outlived it no election; a restart takes no time in the virtual lab."},
 	{"Leaderless", "For how long, from the fault to the end of the run, no candidate's term was valid. A crashed leader's term counts until its deadline."},
 	{"Belief overlap", "Two candidates' terms were valid at once, each by its own judgement, in the time of one clock."},
 	{"Acts overlap", "The split-brain window: from the start of a term until the last act of an earlier term reached the resource."},

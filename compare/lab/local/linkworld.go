@@ -129,6 +129,17 @@ func isScript(request []byte) bool {
 	return bytes.Contains(request, []byte("evalsha")) || bytes.Contains(request, []byte("EVALSHA"))
 }
 
+// done does something to a master, and records it once it is done, with the time at which
+// it began. What fails, or finds nobody to strike, is not recorded.
+func (l *Lab) done(actor, text string, do func() error) error {
+	at := monotonic()
+	err := do()
+	if err == nil {
+		l.say(history.Event{At: at, Actor: actor, Kind: history.Note, Name: text})
+	}
+	return err
+}
+
 // note records what happens to a master or to a candidate.
 func (l *Lab) note(actor, text string) {
 	l.say(history.Event{Actor: actor, Kind: history.Note, Name: text})

@@ -19,8 +19,7 @@ func (l *Lab) KillClients(master int) error {
 	if err != nil {
 		return err
 	}
-	l.note(p.name, "closes all connections")
-	return l.ask(p, func(ctx context.Context, s *server) error {
+	return l.askTo(p, "closes all connections", func(ctx context.Context, s *server) error {
 		_, err := s.direct.Pipelined(ctx, func(c redis.Pipeliner) error {
 			for _, kind := range []string{"normal", "pubsub"} {
 				c.Do(ctx, "CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes")
@@ -39,8 +38,7 @@ func (l *Lab) PauseClients(master int, ttls float64) error {
 	}
 	defer l.watch(p)()
 	d := l.ttls(ttls).Round(time.Millisecond)
-	l.note(p.name, "executes nothing for "+d.String())
-	return l.ask(p, func(ctx context.Context, s *server) error {
+	return l.askTo(p, "executes nothing for "+d.String(), func(ctx context.Context, s *server) error {
 		s.paused = monotonic() + d + pauseSlack
 		return s.direct.Do(ctx, "CLIENT", "PAUSE", d.Milliseconds(), "ALL").Err()
 	})
@@ -58,13 +56,11 @@ func (l *Lab) Refuse(master int, why fault.Refusal) error {
 	defer l.watch(p)()
 	switch why {
 	case fault.OutOfMemory:
-		l.note(p.name, "has no memory left")
-		return l.ask(p, func(ctx context.Context, s *server) error {
+		return l.askTo(p, "has no memory left", func(ctx context.Context, s *server) error {
 			return s.refuse(ctx, "maxmemory-policy", "noeviction", "maxmemory", "1")
 		})
 	case fault.NoReplicas:
-		l.note(p.name, "lacks replicas")
-		return l.ask(p, func(ctx context.Context, s *server) error {
+		return l.askTo(p, "lacks replicas", func(ctx context.Context, s *server) error {
 			return s.refuse(ctx, "min-replicas-to-write", "100")
 		})
 	}
@@ -88,12 +84,10 @@ func (l *Lab) subject(ctx context.Context, p *place, why fault.Refusal) (err err
 	if err := of.unfollow(ctx); err != nil {
 		return err
 	}
-	l.note(p.name, "becomes a replica of "+text)
-	if err := p.primary.follow(ctx, of); err != nil {
-		return err
-	}
-	p.primary.subject, p.primary.refuses = true, true
-	return nil
+	err = l.done(p.name, "becomes a replica of "+text, func() error { return p.primary.follow(ctx, of) })
+	half := p.primary.link != nil // it may be a replica though it has not caught up: Accept ends that
+	p.primary.subject, p.primary.refuses = half, half
+	return err
 }
 
 // Accept implements fault.StoreWorld. Whoever refused is perhaps no primary any more. One
@@ -104,16 +98,17 @@ func (l *Lab) Accept(master int) error {
 		return err
 	}
 	defer l.watch(p)()
-	l.note(p.name, "takes writes again")
-	for _, s := range p.servers {
-		switch {
-		case s.hung:
-			s.owed = true
-		case s.proc.PID() != 0:
-			err = errors.Join(err, l.accept(s))
+	return l.done(p.name, "takes writes again", func() (err error) {
+		for _, s := range p.servers {
+			switch {
+			case s.hung:
+				s.owed = true
+			case s.proc.PID() != 0:
+				err = errors.Join(err, l.accept(s))
+			}
 		}
-	}
-	return err
+		return err
+	})
 }
 
 // accept makes a server take writes, once its clients are not paused.

@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"incumbent/compare/fault"
+	"incumbent/compare/history"
 	"incumbent/internal/vote"
 )
 
@@ -101,6 +102,43 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
+// TestRefuseHalfway: a server that became a replica, and could not catch up, is a primary
+// again once it is to take writes.
+func TestRefuseHalfway(t *testing.T) {
+	t.Parallel()
+	l := inLab(t, Options{spares: 1, Candidates: 1})
+	l.quiet(t)
+	s, spare := l.places[0].primary, l.spares[0]
+	noErr(t, spare.proc.Pause())
+	whole := l.scene.ctx
+	ctx, cancel := context.WithTimeout(whole, 300*time.Millisecond)
+	defer cancel()
+	l.scene.ctx = ctx
+	if err := l.Refuse(0, fault.EmptyPrimary); err == nil {
+		t.Error("it followed a server that hangs")
+	}
+	l.scene.ctx = whole
+	noErr(t, spare.proc.Resume())
+	if err := s.direct.Set(t.Context(), "k", "v", 0).Err(); !redis.HasErrorPrefix(err, "READONLY") {
+		t.Errorf("half-way: SET answers %v", err)
+	}
+	if l.noted("becomes a replica") {
+		t.Error("it is said to have become one")
+	}
+	noErr(t, l.Accept(0))
+	noErr(t, s.direct.Set(t.Context(), "k", "v", 0).Err())
+	if !l.noted("takes writes again") {
+		t.Error("that it takes writes again is not said")
+	}
+}
+
+// noted reports whether the lab has said something that contains text.
+func (l *Lab) noted(text string) bool {
+	return slices.ContainsFunc(l.rec.lines, func(line Line) bool {
+		return line.Kind == history.Note && strings.Contains(line.Name, text)
+	})
+}
+
 // line is the line of replication that a server was promoted from.
 func (s *server) line(t *testing.T) string {
 	t.Helper()
@@ -131,7 +169,7 @@ func TestAcceptLater(t *testing.T) {
 	noErr(t, l.Resume(0))
 	noErr(t, s.direct.Set(t.Context(), "k", "v", 0).Err())
 	noErr(t, l.Refuse(0, fault.NoReplicas))
-	if err := l.Flush(0); !errors.Is(err, fault.ErrMissed) {
+	if err := l.Flush(0); !errors.Is(err, fault.ErrMissed) || l.noted("flushed") {
 		t.Errorf("flush of a master that refuses writes: %v", err)
 	}
 	noErr(t, l.PauseClients(0, 0.3))

@@ -68,6 +68,11 @@ func (l *Lab) ask(p *place, do func(ctx context.Context, s *server) error) error
 	return nil
 }
 
+// askTo is ask, and records what was done.
+func (l *Lab) askTo(p *place, text string, do func(ctx context.Context, s *server) error) error {
+	return l.done(p.name, text, func() error { return l.ask(p, do) })
+}
+
 // Masters implements fault.StoreWorld.
 func (l *Lab) Masters() int { return len(l.places) }
 
@@ -78,8 +83,7 @@ func (l *Lab) Stop(master int) error {
 		return err
 	}
 	defer l.watch(p)()
-	l.note(p.name, "died")
-	return p.primary.proc.Kill()
+	return l.done(p.name, "died", p.primary.proc.Kill)
 }
 
 var errNoSnapshot = errors.New("there is no snapshot of it")
@@ -102,14 +106,11 @@ func (l *Lab) Restart(master int, with fault.Data) error {
 	l.goesDown(p)
 	switch with {
 	case fault.AllData:
-		l.note(p.name, "restarted with all its data")
-		return p.primary.restart(ctx)
+		return l.done(p.name, "restarted with all its data", func() error { return p.primary.restart(ctx) })
 	case fault.SavedData:
-		l.note(p.name, "restarted with the data of its last snapshot")
-		return p.primary.crash(ctx, p.file)
+		return l.done(p.name, "restarted with the data of its last snapshot", func() error { return p.primary.crash(ctx, p.file) })
 	}
-	l.note(p.name, "restarted without data")
-	return p.primary.crash(ctx, nil)
+	return l.done(p.name, "restarted without data", func() error { return p.primary.crash(ctx, nil) })
 }
 
 // restartTime bounds the start of a server.
@@ -124,8 +125,8 @@ func (l *Lab) Jump(master int, ttls float64) error {
 	case p.primary.clock == nil:
 		return l.unsupported(fmt.Errorf("local: %s runs without libfaketime, so its clock cannot be set: %w", p.name, fault.ErrUnsupported))
 	}
-	l.note(p.name, "clock set by "+l.ttls(ttls).String())
-	return p.primary.clock.set(p.primary.clock.ahead + l.ttls(ttls))
+	d := l.ttls(ttls)
+	return l.done(p.name, "clock set by "+d.String(), func() error { return p.primary.clock.set(p.primary.clock.ahead + d) })
 }
 
 // Flush implements fault.StoreWorld.
@@ -134,8 +135,7 @@ func (l *Lab) Flush(master int) error {
 	if err != nil {
 		return err
 	}
-	l.note(p.name, "flushed")
-	return l.ask(p, func(ctx context.Context, s *server) error { return s.direct.FlushAll(ctx).Err() })
+	return l.askTo(p, "flushed", func(ctx context.Context, s *server) error { return s.direct.FlushAll(ctx).Err() })
 }
 
 // Forget implements fault.StoreWorld.
@@ -144,8 +144,7 @@ func (l *Lab) Forget(master int) error {
 	if err != nil {
 		return err
 	}
-	l.note(p.name, "lease deleted")
-	return l.ask(p, func(ctx context.Context, s *server) error { return s.direct.Del(ctx, l.keys.Lease).Err() })
+	return l.askTo(p, "lease deleted", func(ctx context.Context, s *server) error { return s.direct.Del(ctx, l.keys.Lease).Err() })
 }
 
 // FlushScripts implements fault.StoreWorld. Who is down or hangs is left alone.
@@ -154,8 +153,7 @@ func (l *Lab) FlushScripts(master int) error {
 	if err != nil {
 		return err
 	}
-	l.note(p.name, "scripts flushed")
-	err = l.ask(p, func(ctx context.Context, s *server) error { return s.direct.ScriptFlush(ctx).Err() })
+	err = l.askTo(p, "scripts flushed", func(ctx context.Context, s *server) error { return s.direct.ScriptFlush(ctx).Err() })
 	if errors.Is(err, fault.ErrMissed) {
 		return nil
 	}
@@ -172,9 +170,8 @@ func (l *Lab) Hang(master int) error {
 		return fmt.Errorf("local: %s is down or hangs already: %w", p.name, fault.ErrMissed)
 	}
 	defer l.watch(p)()
-	l.note(p.name, "hangs")
 	p.primary.hung = true
-	return p.primary.proc.Pause()
+	return l.done(p.name, "hangs", p.primary.proc.Pause)
 }
 
 // Resume implements fault.StoreWorld. Whoever hung is perhaps no primary any more.
@@ -184,18 +181,19 @@ func (l *Lab) Resume(master int) error {
 		return err
 	}
 	defer l.watch(p)()
-	l.note(p.name, "goes on")
-	for _, s := range p.servers {
-		if !s.hung {
-			continue
+	return l.done(p.name, "goes on", func() (err error) {
+		for _, s := range p.servers {
+			if !s.hung {
+				continue
+			}
+			s.hung = false
+			err = errors.Join(err, s.proc.Resume())
+			if s.owed && err == nil {
+				err = l.accept(s)
+			}
 		}
-		s.hung = false
-		err = errors.Join(err, s.proc.Resume())
-		if s.owed && err == nil {
-			err = l.accept(s)
-		}
-	}
-	return err
+		return err
+	})
 }
 
 // Candidates implements fault.StoreWorld.
