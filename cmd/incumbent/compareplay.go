@@ -55,10 +55,7 @@ func (c *compareCommand) judge(r *compare.Result, slo *decide.SLO) report.Report
 	d := decide.Decide(*slo, r)
 	rep.Decision = &d
 	if d.Next != "" {
-		rep.Next = self() + strings.TrimPrefix(d.Next, "incumbent")
-		if c.isLocal() { // what a remote lab lacks, the virtual one has
-			rep.Next += " --lab " + c.Lab
-		}
+		rep.Next = self() + strings.TrimPrefix(d.Next, "incumbent") // what a lab of real processes lacks, the virtual one has
 	}
 	return rep
 }
@@ -155,7 +152,7 @@ func (c *compareCommand) next(r *compare.Result) string {
 		p.Runs = max(p.Runs, defaultRuns)
 	}
 	command := c.command(p)
-	if c.Out != "" && c.SLO == nil {
+	if c.Out != "" && c.SLO == nil && !c.isReal() { // few faults and runs decide nothing
 		command += " --slo " + compare.ShellWord(exampleSLO)
 	}
 	return command + c.outFlag("results")
