@@ -16,6 +16,9 @@ import (
 // leaseTTL is far longer than a block takes.
 const leaseTTL = 10 * time.Second
 
+// retention is how long a record outlives a program that is killed: the least there is.
+const retention = time.Hour
+
 // store is what a mode's operations work on.
 type store interface {
 	election.Store
@@ -25,9 +28,9 @@ type store interface {
 // newStore makes the store of a mode.
 func newStore(m Mode, clients []redis.UniversalClient, name string) (store, error) {
 	if m.Masters == 1 {
-		return single.New(clients[0], name, single.Options{Prefix: Prefix})
+		return single.New(clients[0], name, single.Options{Prefix: Prefix, Retention: retention})
 	}
-	return quorum.New(clients, name, quorum.Options{Prefix: Prefix})
+	return quorum.New(clients, name, quorum.Options{Prefix: Prefix, Retention: retention})
 }
 
 // contest is one election that an operation has for itself.

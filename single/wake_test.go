@@ -59,6 +59,11 @@ func TestStandbyListensWhereItBids(t *testing.T) {
 	await(t, 10*time.Second, "the subscription moves", func() bool {
 		return listeners(t, old) == 0 && listeners(t, next) == 1
 	})
+	select {
+	case <-hints: // for a release that came between the bid and that
+	case <-time.After(10 * time.Second):
+		t.Error("the standby does not look again")
+	}
 	r, err := leaders.Release(t.Context(), g)
 	if err != nil || r.Waiting != 1 {
 		t.Errorf("%d are told of the release, %v; want 1", r.Waiting, err)

@@ -35,21 +35,23 @@ const (
 )
 
 // Listen calls heard for every release on this master until ctx ends, and once
-// for each time that the subscription was made, unless that was because a bid has met
-// another server in the master's place: it has just said how things stand there, and a
-// word after each bid would make a busy loop behind a proxy that shows another server
-// each time. What is released between that bid and the subscription is not heard of.
-// It never polls: ping is how long a silent connection is trusted before it is asked
+// for each time that the subscription was made: since something may have been missed.
+// Where that was because a bid has met another server in the master's place, it says so
+// once in a sixth of ping, which is a TTL or more: behind a proxy that shows another
+// server each time, a word after each bid would be a busy loop. It never polls: ping is how long a silent connection is trusted before it is asked
 // for a sign of life. It returns when ctx has ended and the connection is closed.
 func (m *Master) Listen(ctx context.Context, ping time.Duration, heard func(Wake)) {
 	pause := firstPause
-	moved := false
+	var told time.Time // when a move was told last
+	quiet := false
 	for ctx.Err() == nil {
-		var stood bool
-		var err error
-		stood, moved, err = m.listenOnce(ctx, ping, heard, moved)
-		if moved {
+		stood, moved, err := m.listenOnce(ctx, ping, heard, quiet)
+		if quiet = false; moved {
 			// rare: subscription-moved
+			now := m.clock.own.Now()
+			if quiet = now.Sub(told) < ping/6; !quiet {
+				told = now
+			}
 			continue
 		}
 		if stood {
