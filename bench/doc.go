@@ -19,9 +19,9 @@
 //
 // Then come rounds. In each of them every operation has two short blocks, A and A',
 // which are the same code on the same connections; all blocks of a round come in an
-// order that is drawn anew from the seed. Garbage is collected between blocks, and in each
-// of them the operation warms up first. So a machine that becomes slower is slower for all, and a floor
-// is never further away than a round.
+// order that is drawn anew from the seed. Garbage is collected between blocks, and in
+// each of them the operation warms up first. So a machine that becomes slower is slower
+// for all, and a floor is never further away than a round.
 //
 // # What a time is
 //

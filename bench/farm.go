@@ -32,12 +32,12 @@ func openFarm(ctx context.Context, o Options, n int) (*farm, error) {
 	}
 	wg.Wait()
 	if err := first(errs); err != nil {
-		return nil, errors.Join(err, f.close())
+		return nil, errors.Join(err, cleaned(f.close()))
 	}
 	for _, s := range f.started {
 		e, err := parseEndpoint(s.Addr())
 		if err != nil {
-			return nil, errors.Join(err, f.close())
+			return nil, errors.Join(err, cleaned(f.close()))
 		}
 		f.endpoints = append(f.endpoints, e)
 	}

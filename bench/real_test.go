@@ -208,13 +208,41 @@ func TestInterrupted(t *testing.T) {
 			cancel(enough)
 		}
 	}
-	if _, err := Run(ctx, o); !errors.Is(err, enough) {
+	var left *CleanError
+	if _, err := Run(ctx, o); !errors.Is(err, enough) || errors.As(err, &left) {
 		t.Errorf("error is %v", err)
+	}
+	early, stop := context.WithCancelCause(t.Context())
+	stop(enough)
+	if _, err := Run(early, o); !errors.Is(err, enough) {
+		t.Errorf("before anything was counted: error is %v", err)
 	}
 	c := redis.NewClient(&redis.Options{Addr: s.Addr()})
 	defer c.Close()
 	if n, err := c.DBSize(t.Context()).Result(); err != nil || n != 0 {
 		t.Errorf("%d keys left, %v", n, err)
+	}
+}
+
+// TestNotCleaned: a server that is gone when its keys are to be removed is told apart from
+// the interrupt.
+func TestNotCleaned(t *testing.T) {
+	o := small(t)
+	s := redistest.StartT(t, redisproc.Options{})
+	o.Modes, o.Servers = Modes()[:1], []string{s.Addr()}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o.Progress = func(done, total int) {
+		if done == total/2 {
+			cancel()
+			if err := s.Kill(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	var left *CleanError
+	if _, err := Run(ctx, o); !errors.Is(err, context.Canceled) || !errors.As(err, &left) {
+		t.Errorf("error is %v", err)
 	}
 }
 

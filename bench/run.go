@@ -10,8 +10,9 @@ import (
 )
 
 // Run measures. It starts servers if none are given, ends them, and removes all keys
-// that it wrote, also when ctx ends before it is done; the error is then the cause of
-// that. Options that make no sense are an *OptionError. It blocks for some seconds more
+// that it wrote, also when ctx ends before it is done; the error then wraps the cause of
+// that. Where something may be left all the same, it also wraps a *CleanError. Options
+// that make no sense are an *OptionError. It blocks for some seconds more
 // than Options.Time. Run it where nothing else runs, and one at a time in a process.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	o, err := o.withDefaults()
@@ -23,7 +24,10 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	r, err := measure(ctx, o, f)
-	if err := errors.Join(err, f.close()); err != nil {
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err)
+	}
+	if err := errors.Join(err, cleaned(f.close())); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -44,7 +48,7 @@ func measure(ctx context.Context, o Options, f *farm) (*Result, error) {
 	if err == nil {
 		err = timeAll(ctx, o, rig, r)
 	}
-	if err := errors.Join(err, rig.close(ctx)); err != nil {
+	if err := errors.Join(err, cleaned(rig.close(ctx))); err != nil {
 		return nil, err
 	}
 	for i := range r.Ops {
@@ -60,7 +64,7 @@ func countAll(ctx context.Context, o Options, f *farm) (counts []Counts, version
 		counters = append(counters, new(counter))
 	}
 	rig, err := openRig(ctx, f.endpoints, o.Modes, counters)
-	defer func() { err = errors.Join(err, rig.close(ctx)) }()
+	defer func() { err = errors.Join(err, cleaned(rig.close(ctx))) }()
 	if err != nil {
 		return nil, "", err
 	}

@@ -50,8 +50,8 @@ func roundOf(blocks [twins][]time.Duration) (Round, []time.Duration) {
 	}, both
 }
 
-// quantile is the q-th part of sorted values: of times in seconds, and never 0, so that
-// it can be divided by.
+// quantile is the q-th part of sorted values, the upper of two that are equally near: of
+// times in seconds, and never 0, so that it can be divided by.
 func quantile[T ~int64 | ~float64](sorted []T, q float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()

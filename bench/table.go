@@ -57,8 +57,9 @@ func writeWrapped(b *strings.Builder, words []string) {
 }
 
 const legend = `
-x floor: of renew, acquire, release and PINGs "evalsha", of acquire+release "set+delete"; by rounds.
-A/A: how far two identical blocks came out apart in this run; smaller differences mean nothing.
+x floor: in times of "evalsha", also for "set+delete"; acquire+release in times of "set+delete".
+A/A: each round has two identical blocks, A and A'. This is the median of A/A' over all rounds, the
+end of its 95 % interval that is farther from 1. Differences that are smaller mean nothing.
 cmds: commands sent to a master + called inside scripts there. bytes: in to, out of one master.
 `
 

@@ -114,13 +114,16 @@ func (cl *Client) newStore(name string, l *slog.Logger, clock election.Clock) (s
 // takes part in the same election. A name may be used once at a time: close its
 // elector before making another. Options are as configured; each function may
 // change them, for what no file can hold: Observer, Health, Logger, Clock.
+// What an elector logs has the attribute "election", unless such a function sets a
+// Logger of its own.
 func (cl *Client) Elector(name string, change ...func(*election.Options)) (election.Elector, error) {
-	o := cl.options()
+	o, log := cl.options(), cl.cfg.Logger.With("election", name)
+	o.Logger = log
 	for _, f := range change {
 		f(&o)
 	}
 	if o.Logger == nil {
-		o.Logger = cl.cfg.Logger
+		o.Logger = log
 	}
 	cl.mu.Lock()
 	defer cl.mu.Unlock()

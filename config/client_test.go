@@ -410,3 +410,26 @@ func TestDialer(t *testing.T) {
 		t.Errorf("asked for %v", asked)
 	}
 }
+
+// TestElectorLogsItsElection: a process may have many electors, and lines of each say
+// whose they are, unless the caller says otherwise.
+func TestElectorLogsItsElection(t *testing.T) {
+	common, own := &logs{}, &logs{}
+	c := fast(ModeSingle, miniredis.RunT(t).Addr())
+	c.Logger = logTo(common)
+	cl := open(t, c)
+	win := func(name string, change ...func(*election.Options)) {
+		e, err := cl.Elector(name, change...)
+		noErr(t, err)
+		noErr(t, cl.Init(t.Context(), name))
+		noErr(t, election.Run(t.Context(), e, func(context.Context, *election.Term) error { return nil }))
+	}
+	win("bridge")
+	win("tunnel", func(o *election.Options) { o.Logger = logTo(own) })
+	if text := common.String(); !strings.Contains(text, "election=bridge") || strings.Contains(text, "tunnel") {
+		t.Errorf("logged %s", text)
+	}
+	if text := own.String(); text == "" || strings.Contains(text, "election=") {
+		t.Errorf("its own logger has %q", text)
+	}
+}

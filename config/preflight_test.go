@@ -326,6 +326,45 @@ func TestPreflightStubs(t *testing.T) {
 	}
 }
 
+// TestWaitFails: only what the server calls a missing right is one.
+func TestWaitFails(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		answer, code, remedy string
+	}{
+		{"NOPERM this user has no permissions to run the 'wait' command", "permission", "grant the ACL user WAIT"},
+		{"LOADING Redis is loading the dataset in memory", "loading", "wait until"},
+		{"READONLY You can't write against a read only replica.", "read-only", "Sentinel"},
+		{"ERR unknown command 'WAIT'", "rejected", "replica_acks to be 0"},
+		{"", "unreachable", "see that the server runs"}, // no answer in time
+	} {
+		srv, err := stub.NewServer("127.0.0.1:0")
+		noErr(t, err)
+		hang := make(chan struct{})
+		noErr(t, srv.Register("WAIT", func(c *stub.Peer, _ string, _ []string) {
+			if tt.answer == "" {
+				<-hang
+				return
+			}
+			c.WriteError(tt.answer)
+		}))
+		c := fast(ModeSingle, srv.Addr().String())
+		c.ReplicaAcks = 1
+		cl := &Client{cfg: c.withDefaults()} // none is opened at such a server
+		r := redis.NewClient(&redis.Options{Addr: srv.Addr().String(), MaxRetries: -1, ContextTimeoutEnabled: true})
+		keys, err := vote.NewKeys(cl.cfg.Prefix, "job")
+		noErr(t, err)
+		found := cl.rightsOf(t.Context(), r, "server", keys, "")
+		close(hang)
+		noErr(t, r.Close())
+		srv.Close()
+		got := found[len(found)-1]
+		if got.Code != tt.code || !strings.Contains(got.Remedy, tt.remedy) || !strings.Contains(got.Message, "WAIT, which replica_acks needs") {
+			t.Errorf("%q: found %s", tt.answer, got)
+		}
+	}
+}
+
 // TestFacts judges what real servers are not easily brought to say.
 func TestFacts(t *testing.T) {
 	cl := &Client{cfg: quiet(ModeSingle, "a").withDefaults()}

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9/logging"
@@ -37,9 +38,9 @@ written by hand with go-redis) and redsync, all in one run. In every round each 
 in two short blocks, A and A', in an order that is drawn anew. How far A and A' come out apart is
 the noise of this very run. Commands, bytes and allocations are counted apart from the timing.
 
-By default five servers are started on loopback, and ended. On servers of yours only keys below
-"incumbent-bench" are written, and they are removed. Their counts include other clients: where
-they differ from what this client counted, both are shown.
+By default servers are started on loopback, as many as the modes need, and ended. On servers of
+yours only keys below "incumbent-bench" are written, and they are removed. Their counts include
+other clients: where they differ from what this client counted, both are shown.
 
 A limit for --gate is OPERATION<=NUMBER UNIT, or OPERATION/MODE<=... for one mode only. The unit is
 xfloor (the operation's time over that of its floor), ns, us, ms, s, allocs, or commands (sent to
@@ -53,7 +54,8 @@ Examples:
   incumbent bench --servers 10.0.0.1:6379,10.0.0.2:6379,10.0.0.3:6379 --modes quorum3
 
 Exit code: 0 all is well; 1 something could not be done; 2 wrong usage; 3 a limit of --gate was missed;
-4 none was missed, but one could not be decided; 130 interrupted, and nothing was left behind.`
+4 none was missed, but one could not be decided; 130 interrupted: nothing is left behind
+unless it says so.`
 }
 
 // What --quick measures.
@@ -71,9 +73,8 @@ func (c *benchCommand) Run(ctx context.Context, s streams, code *int) error {
 	}
 	c.announce(s.err, o)
 	logging.Disable() // go-redis says again what errors say
-	ctx, stop := signal.NotifyContext(ctx, interrupts()...)
+	ctx, stop := interruptible(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	progress := newBenchProgress(s.err, c.Quiet)
 	o.Progress = progress.update
 	r, err := bench.Run(ctx, o)
@@ -81,12 +82,22 @@ func (c *benchCommand) Run(ctx context.Context, s streams, code *int) error {
 	switch {
 	case ctx.Err() != nil:
 		*code = exitInterrupted
-		_, _ = fmt.Fprintln(s.err, "incumbent: bench: interrupted")
+		benchInterrupted(s.err, err)
 		return nil
 	case err != nil:
 		return fmt.Errorf("bench: %w", err)
 	}
 	return c.finish(s, r, gates, code)
+}
+
+// benchInterrupted says that a run was interrupted, and what may be left of it.
+func benchInterrupted(w io.Writer, err error) {
+	_, _ = fmt.Fprintln(w, "incumbent: bench: interrupted")
+	var left *bench.CleanError
+	if errors.As(err, &left) {
+		why := slices.Compact(strings.Split(left.Err.Error(), "\n")) // one for each operation
+		_, _ = fmt.Fprintf(w, "incumbent: bench: keys below %q or servers may be left: %s\n", bench.Prefix, strings.Join(why, "; "))
+	}
 }
 
 // finish decides the gates and writes everything.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,6 +159,25 @@ func TestBenchInterrupted(t *testing.T) {
 	}
 	if _, err := os.Stat(out); !os.IsNotExist(err) {
 		t.Errorf("the file is there: %v", err)
+	}
+}
+
+// TestBenchLeft: where cleaning up failed, it says so in one line more.
+func TestBenchLeft(t *testing.T) {
+	left := &bench.CleanError{Err: errors.Join(errors.New("no connection"), errors.New("no connection"), errors.New("to nobody"))}
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{context.Canceled, ""},
+		{errors.Join(context.Canceled, left), ": no connection; to nobody"},
+	} {
+		var b strings.Builder
+		benchInterrupted(&b, tt.err)
+		first, second, _ := strings.Cut(b.String(), "\n")
+		if !strings.HasSuffix(first, "interrupted") || (second == "") != (tt.want == "") || !strings.Contains(second, tt.want) {
+			t.Errorf("%v: it says %q", tt.err, b.String())
+		}
 	}
 }
 

@@ -12,8 +12,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"incumbent/compare/report"
 )
@@ -69,10 +71,18 @@ func interrupt(t *testing.T, exe string, sig syscall.Signal) {
 	if err := syscall.Kill(-cmd.Process.Pid, sig); err != nil {
 		t.Error(err)
 	}
+	ended := make(chan struct{})
+	var again sync.WaitGroup
+	again.Go(func() { repeatSignal(-cmd.Process.Pid, sig, ended) })
 	rest, _ := io.ReadAll(lines)
+	close(ended)
+	again.Wait()
 	_ = cmd.Wait() // the exit code is looked at below
 	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted || !strings.Contains(stdout.String(), "INCOMPLETE: interrupted when ") {
 		t.Errorf("exit code %d, output %s, standard error %s", code, &stdout, rest)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("error %v, half-written files %v", err, left)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, report.SummaryFile))
 	if err != nil {
@@ -84,5 +94,18 @@ func interrupt(t *testing.T, exe string, sig syscall.Signal) {
 	}
 	if err := json.Unmarshal(text, &summary); err != nil || summary.Complete || len(summary.Cells) == 0 {
 		t.Errorf("error %v, summary %s", err, text)
+	}
+}
+
+// repeatSignal sends a signal more often within the moment in which that must be the same
+// as once, until the process has ended.
+func repeatSignal(pid int, sig syscall.Signal, ended <-chan struct{}) {
+	for range 50 {
+		select {
+		case <-ended:
+			return
+		case <-time.After(moment / 200):
+			_ = syscall.Kill(pid, sig) // it may have ended just now
+		}
 	}
 }

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"os"
-	"os/signal"
-	"syscall"
 )
 
 // checkCommand is "incumbent check".
@@ -34,16 +31,15 @@ Examples:
   incumbent check bridge-health --config incumbent.yaml
   incumbent check bridge-health --config incumbent.yaml --json --strict
 
-Exit code: 0 no errors (with --strict: nor warnings); 1 a server cannot serve as it is; 2 wrong
-usage, wrong configuration, or a server that does not fit it, so that waiting does not help;
-130 interrupted.`
+Exit code: 0 no errors (with --strict: nor warnings); 1 what may pass by waiting: a server is
+unreachable, hung or loading; 2 what does not: wrong usage, wrong configuration, or a server that
+refuses it (password, TLS, permission, a replica in place of a primary, ...); 130 interrupted.`
 }
 
 // Run checks the servers.
 func (c *checkCommand) Run(ctx context.Context, s streams, code *int) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	cfg, ok := c.open(s.err, "check", code)
 	if !ok {
 		return nil

@@ -80,6 +80,30 @@ func TestD12_NoScripts(t *testing.T) {
 	}
 }
 
+// TestCheckRefused: what somebody must mend has the exit code of a wrong configuration, as
+// with compare --lab remote; what may pass has another.
+func TestCheckRefused(t *testing.T) {
+	primary := redistest.StartT(t, redisproc.Options{})
+	host, port, _ := strings.Cut(primary.Addr(), ":")
+	acl := filepath.Join(t.TempDir(), "users.acl")
+	if err := os.WriteFile(acl, []byte("user default on nopass ~other* &* +@all\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for code, test := range map[string]struct {
+		server *redisproc.Server
+		flags  string
+	}{
+		"auth":       {redistest.StartT(t, redisproc.Options{Password: "secret"}), ""},
+		"permission": {redistest.StartT(t, redisproc.Options{ACLFile: acl}), ""},
+		"read-only":  {redistest.StartT(t, redisproc.Options{Args: []string{"replicaof", host + " " + port}}), ""},
+		"tls":        {primary, " --tls-enabled"},
+	} {
+		judge(t, "check job --config "+configFile(t, test.server.Addr())+test.flags, exitUsage,
+			[]string{"error    " + test.server.Addr() + ": " + code + ": ", "waiting does not help"}, nil)
+	}
+	judge(t, "check job --config "+configFile(t, "127.0.0.1:1"), exitFailed, []string{": unreachable: ", "not as it should be"}, nil)
+}
+
 // TestCheckMisconfigured is about the file, not about servers.
 func TestCheckMisconfigured(t *testing.T) {
 	file := configFile(t, "127.0.0.1:1")

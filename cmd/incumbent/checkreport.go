@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"incumbent/compare/lab/remote"
 	"incumbent/config"
 )
 
@@ -30,7 +31,7 @@ func newCheckReport(name string, cfg *config.Config, found []config.Finding, str
 		switch f.Severity {
 		case config.Fault:
 			r.Errors++
-			misfit = misfit || f.Permanent
+			misfit = misfit || f.Permanent || !remote.Passing(f.Err)
 		case config.Warning:
 			r.Warnings++
 		case config.Info:

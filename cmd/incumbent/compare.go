@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/signal"
 	"strings"
 	"time"
 
@@ -180,9 +179,8 @@ func (c *compareCommand) Run(ctx context.Context, s streams, code *int) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, interrupts()...)
+	ctx, stop := interruptible(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	*code, err = c.play(ctx, s, plan, slo, lab)
 	return err
 }

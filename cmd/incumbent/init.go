@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"incumbent/config"
 )
@@ -46,9 +43,8 @@ nothing was changed; 3 somebody holds the lease; 130 interrupted, and run it aga
 
 // Run initialises an election.
 func (c *initCommand) Run(ctx context.Context, s streams, code *int) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	cfg, err := c.load()
 	if err != nil {
 		*code = misconfigured(s.err, "init", err)

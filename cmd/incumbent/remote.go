@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -21,9 +20,8 @@ import (
 
 // runRemote plays the comparison at the user's own endpoints.
 func (c *compareCommand) runRemote(ctx context.Context, s streams, code *int) error {
-	ctx, stop := signal.NotifyContext(ctx, interrupts()...)
+	ctx, stop := interruptible(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	defer slog.SetDefault(slog.Default())
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // go-redis tells of each address that Sentinels name
 	if err := c.loadSet(); err != nil {
@@ -78,6 +76,7 @@ func (c *compareCommand) ask(ctx context.Context, s streams, plan compare.Plan) 
 	look, err := c.set.Look(ctx, id.Election(0))
 	switch {
 	case ctx.Err() != nil:
+		_, _ = fmt.Fprintln(s.err, "Nothing was written.")
 		return exitInterrupted, nil
 	case err != nil:
 		return exitFailed, err
@@ -185,7 +184,7 @@ func (c *compareCommand) tidied(s streams, p *remote.Player) bool {
 		return true
 	}
 	_, _ = fmt.Fprintf(s.err, "incumbent: compare: %s removed; keys may be left, which expire by themselves within %s, at %s\n",
-		plural(int(r.Keys), "key"), remote.Lasting(c.set), strings.Join(r.Missed, "; "))
+		plural(int(r.Keys), "key"), c.set.Lasting(), strings.Join(r.Missed, "; "))
 	_, _ = fmt.Fprintf(s.err, "remove them with: %s\n", c.cleanupCommand(p.ID))
 	return false
 }
@@ -213,8 +212,11 @@ func (c *compareCommand) cleanup(ctx context.Context, s streams) int {
 		_, _ = fmt.Fprintf(s.err, "incumbent: compare: keys may be left at %s\n", m)
 	}
 	_, _ = fmt.Fprintf(s.out, "%s removed\n", plural(int(r.Keys), "key"))
-	if len(r.Missed) > 0 {
-		return exitFailed
+	switch {
+	case len(r.Missed) == 0:
+		return exitOK
+	case ctx.Err() != nil:
+		return exitInterrupted
 	}
-	return exitOK
+	return exitFailed
 }

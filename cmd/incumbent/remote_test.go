@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -189,7 +190,14 @@ func TestRemoteCleanup(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	code, stdout, stderr := call(t.Context(), "compare", "--lab", "remote", "--config", path, "--cleanup", id[1])
+	args := []string{"compare", "--lab", "remote", "--config", path, "--cleanup", id[1]}
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	code, _, stderr := call(interrupted, args...)
+	if code != exitInterrupted || !strings.Contains(stderr, "keys may be left at "+s.Addr()) {
+		t.Errorf("interrupted: exit code %d, error %q", code, stderr)
+	}
+	code, stdout, stderr = call(t.Context(), args...)
 	if code != exitOK || stdout != "2 keys removed\n" || stderr != "" {
 		t.Errorf("exit code %d, output %q, error %q", code, stdout, stderr)
 	}
@@ -204,7 +212,7 @@ func TestRemoteFlagsElsewhere(t *testing.T) {
 	t.Setenv("INCUMBENT_CONFIG", "/none.yaml")
 	for _, flag := range []string{"--config x", "--key-prefix x", "--dry-run", "--yes", "--cleanup x"} {
 		code, _, stderr := call(t.Context(), tiny(strings.Fields(flag)...)...)
-		if code != exitUsage || !strings.Contains(stderr, strings.Fields(flag)[0]+": ") || !strings.Contains(stderr, "is for --lab remote") {
+		if code != exitUsage || !strings.Contains(stderr, strings.Fields(flag)[0]+": ") || !strings.Contains(stderr, "is for --lab remote") || strings.Contains(stderr, "true") {
 			t.Errorf("%s: exit code %d, error %q", flag, code, stderr)
 		}
 	}

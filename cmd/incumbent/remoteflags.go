@@ -26,13 +26,17 @@ func (f *remoteFlags) misplaced(isRemote bool) error {
 	for _, g := range []struct {
 		given bool
 		name  string
-		value any
+		value string // "" for a switch
 	}{
 		{f.Config != "", "config", f.Config}, {f.KeyPrefix != "", "key-prefix", f.KeyPrefix},
-		{f.DryRun, "dry-run", true}, {f.Yes, "yes", true}, {f.Cleanup != "", "cleanup", f.Cleanup},
+		{f.DryRun, "dry-run", ""}, {f.Yes, "yes", ""}, {f.Cleanup != "", "cleanup", f.Cleanup},
 	} {
 		if g.given {
-			return fmt.Errorf("%s: %v: is for --lab %s", g.name, g.value, remote.Name)
+			what := g.name
+			if g.value != "" {
+				what += ": " + g.value
+			}
+			return fmt.Errorf("%s: is for --lab %s", what, remote.Name)
 		}
 	}
 	return nil

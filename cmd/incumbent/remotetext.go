@@ -26,7 +26,7 @@ func (c *compareCommand) announcement(p compare.Plan, id remote.ID, look remote.
 	line("Writes:", "%s\nin %s, of which one lives at a time: at most %s a master",
 		id.Keys(c.set.Prefix), plural(e.Elections, "election"), plural(e.Keys, "key"))
 	line("Asks:", "at most about %d requests a second of each master", e.Requests)
-	line("Removes:", "all these keys in the end, also after ^C. What a crash leaves expires within %s,\nor at once with: %s", remote.Lasting(c.set), c.cleanupCommand(id))
+	line("Removes:", "all these keys in the end, also after ^C. What a crash leaves expires within %s,\nor at once with: %s", c.set.Lasting(), c.cleanupCommand(id))
 	line("Never:", "FLUSH, CONFIG SET, SCRIPT, CLIENT KILL, KEYS, SCAN, a restart, a failover, or any other key.\nFaults strike candidates on this machine, and their own ends of connections.")
 	return b.String()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/signal"
 	"time"
 
 	"incumbent/compare"
@@ -59,9 +58,8 @@ func (c *replayCommand) Run(ctx context.Context, s streams, code *int) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, interrupts()...)
+	ctx, stop := interruptible(ctx)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	r := &replay{command: c, out: s.out, jobs: jobs}
 	lab := compare.Virtual{Pool: &virtual.Pool{Workers: 1, Command: command}}
 	err = lab.Play(ctx, jobs, r.done)

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 // interrupts are the signals at which a comparison stops and writes what there is. That
@@ -15,4 +17,17 @@ func interrupts() []os.Signal {
 		list = append(list, syscall.SIGHUP)
 	}
 	return list
+}
+
+// moment is how long after the first interrupt others are taken for the same one: a
+// terminal, a CI runner or timeout(1) may send it both to the process and to its group.
+const moment = 2 * time.Second
+
+// interruptible returns a context that ends at the first interrupt. For a moment others
+// are ignored, so that what there is can be written; the next one after that ends the
+// program at once. So does any after stop, which must be called in the end.
+func interruptible(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
+	ctx, stop = signal.NotifyContext(parent, interrupts()...)
+	context.AfterFunc(ctx, func() { time.AfterFunc(moment, stop) })
+	return ctx, stop
 }

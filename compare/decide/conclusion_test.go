@@ -62,7 +62,12 @@ func TestConclusion(t *testing.T) {
 func TestConfirm(t *testing.T) {
 	r := played()
 	want := "--ttl 2s --candidates 3 --seed 101 --runs 100 --slo 'failover=3s'"
-	if got := decide.Confirm(r.Plan, must(t, "failover=3s")); !strings.HasSuffix(got, want) {
-		t.Errorf("got %s, want %s", got, want)
+	for lab, begin := range map[string]string{
+		history.Virtual: "incumbent compare --modes ", history.Local: "incumbent compare --lab local --modes ", "sentinel": "incumbent compare --lab sentinel --modes ",
+	} {
+		r.Lab = lab
+		if got := decide.Confirm(r, must(t, "failover=3s")); !strings.HasPrefix(got, begin) || !strings.HasSuffix(got, want) {
+			t.Errorf("lab %s: got %s, want %s...%s", lab, got, begin, want)
+		}
 	}
 }

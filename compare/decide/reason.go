@@ -99,7 +99,7 @@ func (d *Decision) refused(r *compare.Result) {
 		d.Next = best.Advice.Confirm
 	default:
 		parts = append(parts, "Measure more before you decide.")
-		d.Next = again(r.Plan, d.SLO)
+		d.Next = again(r, d.SLO)
 	}
 	d.Reason = strings.Join(parts, " ")
 }

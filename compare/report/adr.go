@@ -10,6 +10,7 @@ import (
 
 	"incumbent/compare"
 	"incumbent/compare/decide"
+	"incumbent/compare/history"
 )
 
 // ADRFile is the name of the decision record in an output directory.
@@ -45,6 +46,7 @@ type adr struct {
 	Open         bool
 	Consequences []argument
 	Command      string
+	Simulated    bool // so that the command gives the same again
 	Confirm      []confirmation
 	Options      []adrOption
 	Notes        []string
@@ -75,7 +77,7 @@ func newADR(rep Report, date time.Time) adr {
 	r := rep.Result
 	a := adr{
 		Generator: generatedComment, Date: date.Format(time.DateOnly), Caption: caption(r), Alarms: alarms(r),
-		Title: "Elect a leader with Redis: in which mode?", Command: rep.Command, Confirm: confirmations(rep), Facts: facts(rep),
+		Title: "Elect a leader with Redis: in which mode?", Command: rep.Command, Simulated: r.Lab == history.Virtual, Confirm: confirmations(rep), Facts: facts(rep),
 	}
 	for _, m := range r.Plan.Modes {
 		a.Modes = append(a.Modes, m.String())
@@ -155,12 +157,12 @@ func confirmations(rep Report) []confirmation {
 	case d == nil && len(r.Broken)+len(r.Failed) > 0:
 		return []confirmation{{"Look into what went wrong:", rep.Next}}
 	case d == nil:
-		return []confirmation{{"Play it with seeds that were not played yet:", decide.Confirm(r.Plan, decide.SLO{})}}
+		return []confirmation{{"Play it with seeds that were not played yet:", decide.Confirm(r, decide.SLO{})}}
 	}
 	var list []confirmation
 	if d.Met {
 		list = append(list, confirmation{"Hold it against the drivers again, with seeds that were not played yet; it exits with 0 when a mode keeps to them:",
-			decide.Confirm(r.Plan, d.SLO)})
+			decide.Confirm(r, d.SLO)})
 	}
 	if d.Next != "" {
 		list = append(list, confirmation{"Measure what was worked out, or what is missing:", d.Next})

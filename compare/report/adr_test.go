@@ -179,6 +179,29 @@ func TestADRConfirmsWithOtherSeeds(t *testing.T) {
 	}
 }
 
+// TestADRNamesItsLab: what real processes have shown is confirmed by real processes, and
+// nobody is told that they do the same again.
+func TestADRNamesItsLab(t *testing.T) {
+	for lab, real := range map[string]bool{history.Virtual: false, history.Local: true, "sentinel": true} {
+		for _, slo := range []string{"", "failover=10s"} {
+			rep := adrReport(adrFaults...)
+			rep.Result.Lab = lab
+			if slo != "" {
+				rep = decided(t, rep, slo)
+			}
+			got := adrOf(t, rep)
+			_, confirm, _ := strings.Cut(got, "### Confirmation")
+			confirm, _, _ = strings.Cut(confirm, "\n## ")
+			if n := strings.Count(confirm, "incumbent compare "); n == 0 || real && strings.Count(confirm, "--lab "+lab+" ") != n || !real && strings.Contains(confirm, "--lab") {
+				t.Errorf("lab %s: it is confirmed by:%s", lab, confirm)
+			}
+			if strings.Contains(got, "the same seeds give the same") == real || strings.Contains(got, "so compare intervals") != real {
+				t.Errorf("lab %s: what a repetition gives is said wrongly:\n%s", lab, got)
+			}
+		}
+	}
+}
+
 // sections are those of MADR 4, in their order.
 var sections = []string{
 	"# ", "## Context and Problem Statement", "## Decision Drivers", "## Considered Options", "## Decision Outcome", "### Consequences",

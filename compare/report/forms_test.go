@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"incumbent/compare"
@@ -199,6 +200,34 @@ func TestConclusionComesFirst(t *testing.T) {
 		first := slices.IndexFunc(prose, func(line string) bool { return strings.HasPrefix(line, want.begins[:10]) })
 		if first < 2 || first > 4 || !strings.HasPrefix(strings.Join(prose[first:], " "), want.begins) || !strings.Contains(text, want.has) || strings.Contains(text, want.hasNot) {
 			t.Errorf("%s: the conclusion is in line %d:\n%s", name, first, text)
+		}
+	}
+}
+
+// TestVerdictFitsItsCell: what a column has no room for is left out, not cut.
+func TestVerdictFitsItsCell(t *testing.T) {
+	rep := reports()["undecided"]
+	rep.Decision.SLO.Failover.Max = 10 * time.Second
+	if text := written(t, "txt", rep); !strings.Contains(text, " SLO: too few runs ") || strings.Contains(text, "too few ru>") {
+		t.Errorf("it does not fit:\n%s", text)
+	}
+}
+
+// TestWordsNameTheLab: a report defines the lab that it is of, and no other; where
+// processes are real it says what their acts may do.
+func TestWordsNameTheLab(t *testing.T) {
+	titles := map[string]string{"virtual": "Virtual lab", "local": "Local lab", "sentinel": "Sentinel lab", "remote": "Remote lab"}
+	for lab := range titles {
+		rep := reports()["whole"]
+		rep.Result.Lab = lab
+		_, words, _ := strings.Cut(written(t, "md", rep), "## What the words mean")
+		for other, title := range titles {
+			if strings.Contains(words, "**"+title+"**") != (lab == other) {
+				t.Errorf("lab %s: %s is defined, or is not:\n%s", lab, title, words)
+			}
+		}
+		if strings.Contains(words, "**Late acts of real processes**") != (lab != "virtual") {
+			t.Errorf("lab %s: late acts are explained, or are not:\n%s", lab, words)
 		}
 	}
 }

@@ -191,7 +191,7 @@ func (m *markdown) cost(r *compare.Result) {
 // repeat says how to play it again.
 func (m *markdown) repeat(rep Report) {
 	m.heading("What the words mean")
-	for _, d := range definitions {
+	for _, d := range definitions(rep.Result.Lab) {
 		m.printf("- **%s**: %s\n", plainText(d.Word), plainText(d.Text))
 	}
 	m.printf("\n")

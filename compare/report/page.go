@@ -81,7 +81,7 @@ func HTML(w io.Writer, rep Report) error {
 	p := page{
 		Title: title(r), Style: template.CSS(style), Screen: newScreen(rep), Under: under(r), Worst: worstPause(r),
 		Decision: newDecision(rep.Decision), Problems: problems(r), CDFs: cdfs(r), Overshoots: overshoots(r), Heat: newHeat(r),
-		Runs: worstRuns(r), Full: newFullTable(r), Definitions: definitions,
+		Runs: worstRuns(r), Full: newFullTable(r), Definitions: definitions(r.Lab),
 		Versions: rep.Versions, Host: rep.Host, Command: rep.Command, Played: played(r), Virtual: r.Lab == history.Virtual,
 	}
 	p.Remote = newRemote(r.Remote)

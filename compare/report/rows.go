@@ -118,17 +118,25 @@ func held(f figure, d *decide.Decision, m compare.Mode, worst float64, lost int)
 	}
 	if why := untold(d, check); why != "" {
 		f.Class, f.Value = noFigure, f.Value+", "+why
-		f.Terse = append(f.Terse, "SLO "+limit+": "+why)
+		f.Terse = append(f.Terse, terseLimit(limit, why))
 		return f
 	}
 	if met {
 		f.Class, f.Value = goodFigure, f.Value+", met"
-		f.Terse = append(f.Terse, "SLO "+limit+": met")
+		f.Terse = append(f.Terse, terseLimit(limit, "met"))
 		return f
 	}
 	f.Class, f.Value = badFigure, f.Value+", MISSED"
-	f.Terse = append(f.Terse, "SLO "+limit+": MISSED")
+	f.Terse = append(f.Terse, terseLimit(limit, "MISSED"))
 	return f
+}
+
+// terseLimit leaves out the limit where both have no room: the report's page has it.
+func terseLimit(limit, why string) string {
+	if s := "SLO " + limit + ": " + why; len(s) <= columnWidth {
+		return s
+	}
+	return "SLO: " + why
 }
 
 // untold says why a requirement can neither be met nor missed; "" where it is one of

@@ -134,6 +134,8 @@ func TestRefuseHalfway(t *testing.T) {
 
 // noted reports whether the lab has said something that contains text.
 func (l *Lab) noted(text string) bool {
+	l.rec.mu.Lock()
+	defer l.rec.mu.Unlock()
 	return slices.ContainsFunc(l.rec.lines, func(line Line) bool {
 		return line.Kind == history.Note && strings.Contains(line.Name, text)
 	})

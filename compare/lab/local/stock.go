@@ -37,8 +37,10 @@ func newStock(binary, fakeTime string, clocks bool) (*stock, error) {
 			return nil, err
 		}
 	}
-	st.folder, err = newFolder()
-	return st, err
+	if st.folder, err = newFolder(); err != nil {
+		return nil, err
+	}
+	return st, nil
 }
 
 // take returns n servers: the oldest there are, or else the youngest, and new ones

@@ -29,8 +29,11 @@ const (
 	requestsPerTTL  = 30
 )
 
-// Estimate estimates a comparison of those runs.
+// Estimate estimates a comparison of those runs. It is zero for a set without modes.
 func (s *Set) Estimate(specs []local.Spec, candidates int) Estimate {
+	if s.TTL <= 0 {
+		return Estimate{}
+	}
 	e := Estimate{Keys: 2, Elections: s.Elections(len(specs)), Length: time.Duration(2*len(s.targets)) * Samples * Pace}
 	for _, spec := range specs {
 		e.Length += s.length(spec)
@@ -64,4 +67,4 @@ func (s *Set) length(spec local.Spec) time.Duration {
 }
 
 // Lasting is after what time keys of a comparison are gone by themselves.
-func Lasting(s *Set) time.Duration { return retention + s.TTL }
+func (s *Set) Lasting() time.Duration { return retention + s.TTL }

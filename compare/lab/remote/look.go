@@ -55,13 +55,15 @@ type Look struct {
 
 // Unreachable reports whether all that is wrong is that masters do not answer, or not
 // yet: nothing about it says that the configuration is wrong.
-func (l Look) Unreachable() bool { return l.Err != nil && unreachable(l.Err) }
+func (l Look) Unreachable() bool { return l.Err != nil && Passing(l.Err) }
 
 // passing are kinds of failure that may go by.
 var passing = []error{election.ErrUnreachable, election.ErrLoading, election.ErrBusy, election.ErrClusterDown}
 
-// unreachable reports whether all that was joined in an error may go by.
-func unreachable(err error) bool {
+// Passing reports whether all that was joined in err may go by, such as a server that does
+// not answer or is loading. A password or certificate that is refused, missing permissions
+// and a replica in place of a primary are not of that kind: somebody must do something.
+func Passing(err error) bool {
 	for _, e := range parts(err) {
 		if !slices.ContainsFunc(passing, func(kind error) bool { return errors.Is(e, kind) }) {
 			return false

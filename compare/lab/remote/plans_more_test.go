@@ -100,6 +100,9 @@ func TestEstimate(t *testing.T) {
 		t.Errorf("%d requests a second with a TTL of 1s, %d with 10s", a.Requests, b.Requests)
 	}
 	set := loaded(t, "mode: single\nttl: 2s\nsingle:\n  address: 127.0.0.1:1\n")
+	if e := new(Set).Estimate(nil, 3); e != (Estimate{}) {
+		t.Errorf("without modes: %+v", e)
+	}
 	if e := set.Estimate(nil, 3); e.Length != 2*Samples*Pace || e.Elections != 1 || e.Keys != 2 {
 		t.Errorf("without runs: %+v", e)
 	}

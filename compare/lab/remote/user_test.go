@@ -3,15 +3,9 @@ package remote_test
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -51,36 +45,13 @@ func documented(t *testing.T) string {
 // secured starts a server with a certificate for 127.0.0.1 and localhost, and users.
 func secured(t *testing.T) (addr string, files *redisproc.TLS, administrator *redis.Client, dial func() (net.Conn, error)) {
 	t.Helper()
-	files = certificate(t)
+	files = redistest.Certificate(t)
 	acl := filepath.Join(t.TempDir(), "users.acl")
 	noErr(t, os.WriteFile(acl, fmt.Appendf(nil, "user default on >%s ~* &* +@all\nuser incumbent %s\n", adminPassword, documented(t)), 0o600))
 	s := redistest.StartT(t, redisproc.Options{TLS: files, ACLFile: acl})
 	conf := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the test's own server
 	administrator = admin(t, s.Addr(), func(o *redis.Options) { o.Password, o.TLSConfig = adminPassword, conf })
 	return s.Addr(), files, administrator, func() (net.Conn, error) { return tls.Dial("tcp", s.Addr(), conf) }
-}
-
-// certificate makes one that is its own authority.
-func certificate(t *testing.T) *redisproc.TLS {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	noErr(t, err)
-	c := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	noErr(t, err)
-	keyDER, err := x509.MarshalECPrivateKey(key)
-	noErr(t, err)
-	dir := t.TempDir()
-	write := func(name, kind string, der []byte) string {
-		path := filepath.Join(dir, name)
-		noErr(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
-		return path
-	}
-	cert := write("cert.pem", "CERTIFICATE", der)
-	return &redisproc.TLS{Cert: cert, Key: write("key.pem", "EC PRIVATE KEY", keyDER), CA: cert}
 }
 
 // TestMinimalUser plays with TLS and the ACL user that the documentation shows, and looks
