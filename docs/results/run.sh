@@ -12,7 +12,7 @@ seed=${SEED:-1}
 faults=resign,crash,pause,pause-write,partition
 faults=$faults,restart-empty,restart-old,restart-aof,hung-master,master-crash,failover,failover-twice,read-only
 faults=$faults,client-kill,client-pause,out-of-memory,no-replicas,script-flush,evict,del,flushall,slow-link,lossy-link,lost-reply,calm
-many=resign=50,crash=100,pause=50,pause-write=50,partition=70
+many=resign=40,crash=100,pause=50,pause-write=50,partition=70,restart-empty=8,restart-old=8,restart-aof=8
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -21,14 +21,14 @@ mkdir "$work/tmp"
 export TMPDIR=$work/tmp
 
 echo '== local: real servers and processes'
-"$work/incumbent" compare --lab local --ttl 1s --faults "$faults" --guards on --runs 8 --runs-of "$many" \
-  --seed "$seed" --events none --out "$out/local"
+"$work/incumbent" compare --lab local --ttl 1s --faults "$faults" --guards on --runs 4 --runs-of "$many" \
+  --seed "$seed" --workers "${WORKERS:-2}" --events none --out "$out/local"
 
 echo '== virtual: the same, simulated'
 "$work/incumbent" compare --ttl 1s --faults "$faults" --guards on --runs 200 --seed "$seed" --events none --out "$out/virtual"
 
 echo '== sentinel: promotions by real Sentinels, guards on and off, with and without acknowledgements'
-"$work/incumbent" compare --lab sentinel --ttl 1s --guards on,off --runs 10 --seed "$seed" --events none --out "$out/sentinel"
+"$work/incumbent" compare --lab sentinel --ttl 1s --guards on,off --runs 6 --seed "$seed" --workers "${WORKERS:-2}" --events none --out "$out/sentinel"
 
 echo '== what is left behind'
 files=$(find "$TMPDIR" -mindepth 1 | wc -l)
