@@ -12,6 +12,8 @@ import (
 // moves lists when masters went down and served again, in TTLs since begin.
 func (l *lab) moves(begin time.Time) (list []move) {
 	l.lookAround()
+	l.rec.mu.Lock()
+	defer l.rec.mu.Unlock()
 	for _, ev := range l.rec.events {
 		if ev.Kind == history.MasterDown || ev.Kind == history.MasterUp {
 			at := float64(ev.At-l.rec.since(begin)) / float64(l.spec.TTL)
