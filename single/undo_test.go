@@ -85,3 +85,32 @@ func TestReleaseIsSentAgain(t *testing.T) {
 		}
 	})
 }
+
+// A renewal that a hung server does not answer ends in time for another try, or at the
+// timeout of the master if that is shorter.
+func TestRenewalIsBounded(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		st, err := single.New(w.Client("a", w.m, func(*redis.Options) {}), "job", single.Options{
+			Logger: quiet, GuardsOff: election.AllGuards, Clock: election.RuntimeClock(), Timeout: time.Second,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ttl, most := range map[time.Duration]time.Duration{2 * time.Second: 500 * time.Millisecond, time.Minute: time.Second} {
+			g, err := st.Acquire(t.Context(), election.Bid{Value: ttl.String(), Candidate: election.Candidate{ID: "a"}, TTL: ttl})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.m.Hang()
+			start := time.Now()
+			_, err = st.Renew(t.Context(), g)
+			if took := time.Since(start); !errors.Is(err, election.ErrUnreachable) || took > most+10*time.Millisecond || took < most-10*time.Millisecond {
+				t.Errorf("TTL %s: %s, %v; want %s", ttl, took, err, most)
+			}
+			w.m.Resume()
+			if _, err := st.Release(t.Context(), g); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
