@@ -261,7 +261,7 @@ func (e *elector) start(ctx context.Context, t *Term) error {
 	}
 	t.renewer = make(chan struct{})
 	e.emit(Event{
-		Kind: TermStarted, Token: t.Token(), Deadline: t.deadline,
+		Kind: TermStarted, Token: t.Token(), Term: t, Deadline: t.deadline,
 		Held: t.grant.Held, Masters: t.grant.Masters,
 	})
 	e.term = t

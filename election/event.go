@@ -30,6 +30,12 @@ const (
 	TermEnded EventKind = "term-ended"
 	// TermReleased: the lease was given back. Err is nil if it was still ours.
 	TermReleased EventKind = "term-released"
+	// WorkStarted: Run calls the work.
+	WorkStarted EventKind = "work-started"
+	// WorkReturned: that work has returned. Took is how long it ran, Lag how much
+	// of that was after its term had ended: work that did not stop in time. Err is
+	// what it returned.
+	WorkReturned EventKind = "work-returned"
 )
 
 // An Event is something that happened to one elector.
@@ -39,11 +45,15 @@ type Event struct {
 	At time.Time
 	// Token of the term concerned; 0 for events of a campaign.
 	Token Token
+	// Term is the term concerned, nil for events of a campaign: for observers that
+	// ask later whether it is still valid. The event itself is of the past.
+	Term *Term
 	// Deadline is the term's deadline as of this event, for TermStarted and Renewed.
 	Deadline time.Time
-	// Took is how long the store call took, where there was one.
+	// Took is how long the store call took, where there was one, or the work.
 	Took time.Duration
-	// Lag is how much later than planned a renewal was sent.
+	// Lag is how much later than planned a renewal was sent, or how long work
+	// outlived its term.
 	Lag time.Duration
 	// Held and Masters count the masters that confirmed.
 	Held, Masters int
@@ -53,9 +63,13 @@ type Event struct {
 	Err error
 }
 
-// lifecycle events are never dropped: they come at most three a term.
+// lifecycle events are never dropped: there are only a few of them a term.
 func (k EventKind) lifecycle() bool {
-	return k == TermStarted || k == TermStopping || k == TermEnded || k == TermReleased
+	switch k {
+	case TermStarted, TermStopping, TermEnded, TermReleased, WorkStarted, WorkReturned:
+		return true
+	}
+	return false
 }
 
 const maxQueued = 1024

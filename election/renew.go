@@ -124,7 +124,7 @@ func (t *Term) renew(due time.Time) (sent time.Time, ok bool) {
 	t.expectAnswer()
 	g, err := t.e.store.Renew(ctx, t.grant)
 	ev := Event{
-		Kind: Renewed, Token: t.Token(), Took: t.e.clock.Now().Sub(sent), Lag: sent.Sub(due),
+		Kind: Renewed, Token: t.Token(), Term: t, Took: t.e.clock.Now().Sub(sent), Lag: sent.Sub(due),
 		Held: g.Held, Masters: g.Masters, Err: err,
 	}
 	switch {
@@ -132,6 +132,7 @@ func (t *Term) renew(due time.Time) (sent time.Time, ok bool) {
 		ev.Deadline = t.Deadline()
 		t.e.emit(ev)
 		t.noteHeld(g)
+		t.heed(g.Asked)
 		return sent, true
 	case err == nil:
 		// R1: confirmed, but handled only after the old deadline.
@@ -196,6 +197,19 @@ func (t *Term) noteHeld(g Grant) {
 	} else {
 		t.degraded++
 	}
+}
+
+// heed resigns where somebody asked this very term to.
+func (t *Term) heed(h *HandOver) {
+	if h == nil || h.Token != t.Token() {
+		return
+	}
+	// rare: asked-to-hand-over
+	l := &Loss{Token: t.Token(), Reason: ErrResigned, Err: &AskedError{*h}}
+	if t.Loss() == nil {
+		t.e.log.Info("handing over", "token", t.Token(), "asked", l.Err.Error())
+	}
+	t.stop(l, t.e.opt.Grace)
 }
 
 func (t *Term) setTrouble(err error) {

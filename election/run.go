@@ -93,7 +93,7 @@ func (t *Term) do(ctx context.Context, work func(context.Context, *Term) error, 
 		if err := t.raise(wctx, guards); err != nil {
 			return err
 		}
-		return work(wctx, t)
+		return t.call(wctx, work)
 	})
 	t.fencedBy(err, false)
 
@@ -118,6 +118,17 @@ func (t *Term) do(ctx context.Context, work func(context.Context, *Term) error, 
 		t.e.log.Warn("work failed as its term ended", "token", t.Token(), "error", err)
 	}
 	return false, nil
+}
+
+// call does the work, and tells the observer of its beginning and its end.
+func (t *Term) call(ctx context.Context, work func(context.Context, *Term) error) (err error) {
+	began := t.e.clock.Now()
+	t.e.emit(Event{Kind: WorkStarted, Token: t.Token(), Term: t})
+	defer func() { // a panic goes on
+		now := t.e.clock.Now()
+		t.e.emit(Event{Kind: WorkReturned, Token: t.Token(), Term: t, Took: now.Sub(began), Lag: t.overrun(now), Err: err})
+	}()
+	return work(ctx, t)
 }
 
 // begin notes that work is about to start, unless the term is ending already:

@@ -42,6 +42,9 @@ type Grant struct {
 	// Held is how many masters confirmed the lease in the call that returned
 	// this grant, out of Masters. Both are 1 in single mode.
 	Held, Masters int
+	// Asked is a request to hand over that a renewal found in the store; nil if
+	// there is none. It may be an old one: see HandOver.Token.
+	Asked *HandOver
 	// State belongs to the store: whatever it needs to keep in order the
 	// operations of one term. The elector hands it back untouched.
 	State any

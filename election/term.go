@@ -26,6 +26,7 @@ type Term struct {
 	deadline time.Time
 	loss     *Loss     // why the context is done; nil while it is not
 	ended    bool      // not valid any more, for good
+	endedAt  time.Time // when that was, at the latest the deadline
 	graceEnd time.Time // renewals stop then; set with loss
 	released bool
 	trouble  error // outcome of the last renewal
@@ -192,7 +193,7 @@ func (t *Term) stopping(l *Loss, grace time.Duration) bool {
 		return false
 	}
 	t.loss, t.graceEnd = l, t.e.clock.Now().Add(grace)
-	t.e.emit(Event{Kind: TermStopping, Token: t.Token(), Err: l})
+	t.e.emit(Event{Kind: TermStopping, Token: t.Token(), Term: t, Err: l})
 	return true
 }
 
@@ -206,8 +207,11 @@ func (t *Term) finish(l *Loss) {
 	}
 	t.stopping(l, 0)
 	t.ended, l = true, t.loss
+	if t.endedAt = t.e.clock.Now(); t.deadline.Before(t.endedAt) {
+		t.endedAt = t.deadline // it is noticed only now
+	}
 	stopWait := t.stopWait
-	t.e.emit(Event{Kind: TermEnded, Token: t.Token(), Err: l})
+	t.e.emit(Event{Kind: TermEnded, Token: t.Token(), Term: t, Err: l})
 	t.mu.Unlock()
 	t.end(l)
 	if stopWait != nil {
@@ -215,6 +219,17 @@ func (t *Term) finish(l *Loss) {
 	}
 	close(t.over)
 	t.e.logEnd(t, l)
+}
+
+// overrun is how much of the time before now the term was over already.
+func (t *Term) overrun(now time.Time) time.Duration {
+	t.check()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.ended {
+		return 0
+	}
+	return max(0, now.Sub(t.endedAt))
 }
 
 // resign is Resign with the reason to give.
@@ -231,7 +246,7 @@ func (t *Term) resign(ctx context.Context, reason error) error {
 	r, err := t.e.store.Release(ctx, t.grant)
 	if err == nil || errors.Is(err, ErrExpired) || errors.Is(err, ErrTaken) {
 		t.released = true
-		t.e.emit(Event{Kind: TermReleased, Token: t.Token(), Err: err})
+		t.e.emit(Event{Kind: TermReleased, Token: t.Token(), Term: t, Err: err})
 	}
 	if err != nil {
 		// rare: release-failed
