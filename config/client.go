@@ -22,6 +22,8 @@ type Client struct {
 	given   Config // what is missing follows the TTL, which an elector may change
 	cfg     Config // with defaults
 	clients []redis.UniversalClient
+	servers []server // what each of them leads to
+	sent    counter
 	closing sync.Once
 	closed  error // what the closing gave
 
@@ -71,7 +73,10 @@ func (c *Config) connect() (*Client, error) {
 		if err != nil {
 			return nil, errors.Join(err, cl.disconnect())
 		}
-		cl.clients = append(cl.clients, s.open(o))
+		client := s.open(o)
+		client.AddHook(&cl.sent)
+		cl.clients = append(cl.clients, client)
+		cl.servers = append(cl.servers, s)
 	}
 	return cl, nil
 }
@@ -91,22 +96,26 @@ func (cl *Client) voteOptions(l *slog.Logger, clock election.Clock) vote.Options
 	c := &cl.cfg
 	return vote.Options{
 		Prefix: c.Prefix, Timeout: c.Timeout, Retention: c.Retention,
-		GuardsOff: c.GuardsOff, AssumeNew: c.AssumeNew, ReplicaAcks: c.ReplicaAcks,
+		GuardsOff: c.GuardsOff, AssumeNew: c.AssumeNew, ReplicaAcks: c.ReplicaAcks, MaxTTL: c.MaxTTL,
 		Logger: l, Clock: clock,
 	}
 }
 
-// store is what both modes give.
+// store is what all modes give.
 type store interface {
 	election.Store
 	Init(ctx context.Context) error
 }
 
 func (cl *Client) newStore(name string, l *slog.Logger, clock election.Clock) (store, error) {
-	if cl.cfg.Mode == ModeQuorum {
-		return quorum.New(cl.clients, name, cl.voteOptions(l, clock))
+	o := cl.voteOptions(l, clock)
+	switch cl.cfg.Mode {
+	case ModeQuorum:
+		return quorum.New(cl.clients, name, o)
+	case ModeBoth:
+		return cl.newBoth(name, o)
 	}
-	return single.New(cl.clients[0], name, cl.voteOptions(l, clock))
+	return single.New(cl.clients[0], name, o)
 }
 
 // Elector makes the candidate of this process in the named election: one

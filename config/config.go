@@ -19,6 +19,9 @@ const (
 	ModeSingle Mode = "single"
 	// ModeQuorum keeps it on a majority of independent masters.
 	ModeQuorum Mode = "quorum"
+	// ModeBoth keeps it in both at once, or in two quorums, while an election moves
+	// from the one to the other: see package both.
+	ModeBoth Mode = "both"
 )
 
 // Config says where leases are kept and for how long. Make one with Load, or
@@ -32,7 +35,8 @@ type Config struct {
 	// Metadata is shown to others with the leader. At most 4 KiB in all.
 	Metadata map[string]string
 
-	// Single is used in ModeSingle, Quorum in ModeQuorum.
+	// Single is used in ModeSingle, Quorum in ModeQuorum. ModeBoth uses both, or
+	// else Quorum's two lists.
 	Single Single
 	Quorum Quorum
 
@@ -139,6 +143,9 @@ type Cluster struct {
 // Quorum lists the independent masters: at least three, an odd number.
 type Quorum struct {
 	Masters []Master
+	// NewMasters are used in ModeBoth only: those that take the place of Masters,
+	// some of which may be among them.
+	NewMasters []Master
 }
 
 // Master is one master of a quorum. In YAML it is an address, or a mapping.

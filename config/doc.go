@@ -10,6 +10,9 @@
 // of one Cluster, replicas), the rest only you know. That all candidates of an
 // election are configured alike: nothing compares their files.
 //
+// That two modes exclude each other: while an election moves, and candidates of
+// different modes run side by side, at least one of any two must be of ModeBoth.
+//
 // # Switching between single and quorum
 //
 // Both modes have a section of their own. They stand side by side, mode selects
@@ -27,6 +30,11 @@
 //	username: elector           # for all servers, unless said otherwise there
 //	password_file: /run/secrets/redis
 //	ttl: 15s
+//
+// Where candidates are running, they are replaced by candidates of mode both first,
+// and those by candidates of the other mode when none of the old is left: see package
+// both. It serves to replace masters of a quorum, too, which are then listed as
+// quorum.new_masters.
 //
 // Only the selected section must be there. Whichever is there is checked, so
 // that a mistake in the other one does not wait for the day of the switch; only

@@ -11,8 +11,10 @@ const envPrefix = "INCUMBENT_"
 // notSettings are variables of this project that configure something else.
 var notSettings = []string{
 	"INCUMBENT_CONFIG", "INCUMBENT_BENCH_REDIS",
+	"INCUMBENT_ELECTION", "INCUMBENT_TOKEN", // what run gives its command
+	"INCUMBENT_ACTIVE_HELP", "INCUMBENT_COMPLETION_DESCRIPTIONS", // of shell completion
 	"INCUMBENT_REQUIRE_REDIS", "INCUMBENT_REQUIRE_POSTGRES", "INCUMBENT_REQUIRE_MARIADB", "INCUMBENT_REQUIRE_CHROMIUM",
-	"INCUMBENT_REQUIRE_FAKETIME",
+	"INCUMBENT_REQUIRE_FAKETIME", "INCUMBENT_REQUIRE_PROMTOOL",
 }
 
 // kubernetes matches what it makes of the names of services, such as a service

@@ -82,6 +82,17 @@ var kinds = []struct {
 	{election.ErrRejected, "rejected", "see what the server says, and its log"},
 }
 
+// Code is the word of a finding for the kind of an error, such as unreachable or auth;
+// rejected where it is of no known kind, or none.
+func Code(err error) string {
+	for _, k := range kinds {
+		if errors.Is(err, k.kind) {
+			return k.code
+		}
+	}
+	return "rejected"
+}
+
 // fault makes a finding of an error.
 func (cl *Client) fault(err error) Finding {
 	f := Finding{Severity: Fault, Code: "rejected", Message: oneLineError{err}.Error(), Permanent: cl.lasts(err), Err: err}

@@ -26,8 +26,9 @@ import (
 // masters), configuration (what Warnings says).
 //
 // Those of notes: eviction and persistence where nothing is wrong yet, replicas,
-// min-replicas, guards-wait, and unknown: the user may not ask, or the server hides
-// it. Persistence is a warning where the restart guard is off.
+// min-replicas, guards-wait, shared-server and standbys (in mode both: a server of
+// both stores, and who listens where), and unknown: the user may not ask, or the server
+// hides it. Persistence is a warning where the restart guard is off.
 func (cl *Client) Preflight(ctx context.Context, name string) ([]Finding, error) {
 	l, err := cl.lookAt(ctx, name)
 	if err != nil {
@@ -61,6 +62,9 @@ func (cl *Client) Preflight(ctx context.Context, name string) ([]Finding, error)
 		}
 	}
 	out = append(out, clockFindings(seen)...)
+	if cl.cfg.Mode == ModeBoth {
+		out = append(once(out), cl.moving(ctx, name, l)...)
+	}
 	return worstFirst(out), nil
 }
 

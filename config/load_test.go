@@ -87,7 +87,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"only comments", "# ttl: 10s\n", noMode + noSect},
 		{"no value", one + "ttl:\nid: ~", "ttl (line 3): has no value: give one, or remove the key\nid (line 4): has no value: give one, or remove the key"},
 		{"empty value", one + `id: ""`, "id (line 3): is empty: leave it out for the default"},
-		{"mode", "mode: on\nsingle: {address: a}", `mode "on" (line 1): must be "single" or "quorum"`},
+		{"mode", "mode: on\nsingle: {address: a}", `mode "on" (line 1): must be "single", "quorum", or "both" during a move`},
 		{"no mode", "single: {address: a}", noMode},
 		{"no mapping", "- a\n", "(line 1): the file must be a mapping of keys to values"},
 		{"no section", one + "tls: true", "tls (line 3): must be a mapping of keys to values"},
@@ -241,7 +241,7 @@ retention: 48h
 	c.from = nil
 	want := &Config{
 		Mode: ModeQuorum, ID: "007", Metadata: map[string]string{"zone": "eu-1", "n": "1"},
-		Quorum: Quorum{[]Master{{Address: "a:1"}, {Address: "b"}, {Address: "c:3", Access: Access{
+		Quorum: Quorum{Masters: []Master{{Address: "a:1"}, {Address: "b"}, {Address: "c:3", Access: Access{
 			Username: "u", Password: "0x1F", TLS: TLS{Enabled: new(false), ServerName: "s"},
 		}}}},
 		Single: Single{Sentinel: Sentinel{Master: "m", Addresses: []string{"x"}, Username: "su", Password: "sp"}},
@@ -317,7 +317,7 @@ func TestUnknownVariables(t *testing.T) {
 		"INCUMBENT_WHATEVER_ELSE=x": "unknown variable INCUMBENT_WHATEVER_ELSE: no setting has this name",
 		"INCUMBENT_TTL=":            "ttl (INCUMBENT_TTL): is empty: unset the variable for the default",
 		"INCUMBENT_METADATA=a":      "metadata (INCUMBENT_METADATA): must be name=value,name=value with each name once",
-		"INCUMBENT_MODE=on":         `mode "on" (INCUMBENT_MODE): must be "single" or "quorum"`,
+		"INCUMBENT_MODE=on":         `mode "on" (INCUMBENT_MODE): must be "single", "quorum", or "both" during a move`,
 	} {
 		if err := load(nil, in); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", in, err, want)
@@ -435,7 +435,7 @@ func TestConfigMadeInCode(t *testing.T) {
 	c.Mode, c.Quorum.Masters = "Quorum", []Master{{Address: "a"}, {Address: "b,c"}, {Address: "d"}}
 	c.TTL, c.Timeout, c.DB, c.GuardsOff, c.ReplicaAcks = -time.Second, -1, -1, 1<<7, -1
 	want := strings.Join([]string{
-		`mode "Quorum": must be "single" or "quorum"`,
+		`mode "Quorum": must be "single", "quorum", or "both" during a move`,
 		`db "-1": must be 0 or more`,
 		`quorum.masters[1] "b,c": must be one address, without a comma: several are written as a list`,
 		`ttl "-1s": must be at least 50ms`,
@@ -452,7 +452,7 @@ func TestConfigMadeInCode(t *testing.T) {
 func TestExampleFile(t *testing.T) {
 	text, err := os.ReadFile("../docs/incumbent.example.yaml")
 	noErr(t, err)
-	for _, mode := range []string{"single", "quorum"} {
+	for _, mode := range []string{"single", "quorum", "both"} {
 		c := mustLoad(t, Sources{YAML: []byte(strings.Replace(string(text), "mode: single\n", "mode: "+mode+"\n", 1))})
 		if string(c.Mode) != mode {
 			t.Errorf("mode is %s, want %s", c.Mode, mode)

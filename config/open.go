@@ -15,19 +15,37 @@ import (
 // a Cluster.
 type server struct {
 	name   string // for people
+	store  int    // which it serves: 0, or 1 for the second one of ModeBoth
+	votes  bool   // it is one of a quorum's masters
 	access Access // with what is inherited
 	open   func(common) redis.UniversalClient
 }
 
-// servers lists what the selected mode connects to.
+// servers lists what the selected mode connects to, those of a second store last.
 func (c *Config) servers() []server {
-	if c.Mode == ModeQuorum {
-		var out []server
-		for _, m := range c.Quorum.Masters {
-			out = append(out, c.standalone(m.Address, m.Access))
-		}
-		return out
+	switch {
+	case c.Mode == ModeQuorum:
+		return c.voters(0, c.Quorum.Masters)
+	case c.Mode == ModeBoth && len(c.Quorum.NewMasters) > 0:
+		return append(c.voters(0, c.Quorum.Masters), c.voters(1, c.Quorum.NewMasters)...)
+	case c.Mode == ModeBoth:
+		return append([]server{c.primary()}, c.voters(1, c.Quorum.Masters)...)
 	}
+	return []server{c.primary()}
+}
+
+// voters are the masters of a quorum, which is the first or the second store.
+func (c *Config) voters(store int, masters []Master) (out []server) {
+	for _, m := range masters {
+		s := c.standalone(m.Address, m.Access)
+		s.store, s.votes = store, true
+		out = append(out, s)
+	}
+	return out
+}
+
+// primary is the one of single.
+func (c *Config) primary() server {
 	s := c.standalone(c.Single.Address, c.Single.Access)
 	switch {
 	case c.Single.Sentinel.Master != "":
@@ -41,7 +59,7 @@ func (c *Config) servers() []server {
 		s.name = fmt.Sprint("cluster", c.Single.Cluster.Addresses)
 		s.open = func(o common) redis.UniversalClient { return redis.NewClusterClient(o.cluster(c.Single.Cluster)) }
 	}
-	return []server{s}
+	return s
 }
 
 func (c *Config) standalone(address string, a Access) server {
@@ -74,7 +92,7 @@ func (c *Config) common(s server) (common, error) {
 	if o.tls, err = s.access.TLS.build(); err != nil {
 		return o, fmt.Errorf("%s: tls: %w", s.name, err)
 	}
-	if f := c.Single.Sentinel.PasswordFile; f != "" && c.Mode == ModeSingle {
+	if f := c.Single.Sentinel.PasswordFile; f != "" && c.uses(ModeSingle) {
 		if o.sentinelSecret, err = readPassword(f); err != nil {
 			return o, fmt.Errorf("single.sentinel.password_file: %w", err)
 		}

@@ -53,11 +53,11 @@ func assign(key string, at any, text, dir string) (rule string) {
 	return ""
 }
 
-const modeRule = `must be "single" or "quorum"`
+const modeRule = `must be "single", "quorum", or "both" during a move`
 
 func assignMode(p *Mode, text string) string {
 	m := Mode(strings.ToLower(text))
-	if m != ModeSingle && m != ModeQuorum {
+	if m != ModeSingle && m != ModeQuorum && m != ModeBoth {
 		return modeRule
 	}
 	*p = m

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -45,13 +46,20 @@ func (cl *Client) look(ctx context.Context) (fatal, trouble error) {
 		return l.same, nil
 	}
 	var lasting []error
-	for _, err := range l.errs {
+	servers, left := map[int]int{}, map[int]int{} // by store
+	for i, err := range l.errs {
+		store := cl.servers[i].store
+		servers[store]++
 		if cl.lasts(err) {
 			lasting = append(lasting, err)
+		} else {
+			left[store]++
 		}
 	}
-	if left := len(l.errs) - len(lasting); left < len(l.errs)/2+1 {
-		return errors.Join(lasting...), nil
+	for store, n := range servers {
+		if left[store] < n/2+1 {
+			return errors.Join(lasting...), nil
+		}
 	}
 	return nil, errors.Join(l.errs...)
 }
@@ -59,7 +67,13 @@ func (cl *Client) look(ctx context.Context) (fatal, trouble error) {
 // lasts says that waiting does not help. Nobody promotes a replica that was
 // given as an independent master; elsewhere a failover may be under way.
 func (cl *Client) lasts(err error) bool {
-	return election.Permanent(err) || cl.cfg.Mode == ModeQuorum && errors.Is(err, election.ErrReadOnly)
+	var m *election.MasterError
+	return election.Permanent(err) || errors.Is(err, election.ErrReadOnly) && errors.As(err, &m) && cl.votes(m.Master)
+}
+
+// votes reports whether a server of that name is one of the quorum's masters.
+func (cl *Client) votes(name string) bool {
+	return slices.ContainsFunc(cl.servers, func(s server) bool { return s.votes && s.name == name })
 }
 
 // looks are what all servers showed.
@@ -98,8 +112,10 @@ func (cl *Client) lookAt(ctx context.Context, name string) (looks, error) {
 		})
 	}
 	wg.Wait()
-	if err := vote.Same(masters); err != nil {
-		l.same = fmt.Errorf("quorum.masters: %w", err)
+	for store, key := range cl.cfg.lists() {
+		if err := vote.Same(cl.of(store, masters)); err != nil && l.same == nil {
+			l.same = fmt.Errorf("%s: %w", key, err)
+		}
 	}
 	return l, nil
 }
@@ -115,12 +131,12 @@ func (cl *Client) masters(name string) ([]*vote.Master, error) {
 		return nil, err
 	}
 	var masters []*vote.Master
-	for _, c := range cl.clients {
+	for i, c := range cl.clients {
 		m := vote.NewMaster(c, keys)
 		if err := o.Set(m); err != nil {
 			return nil, err
 		}
-		m.Seals = cl.cfg.Mode == ModeQuorum
+		m.Seals = cl.servers[i].votes
 		masters = append(masters, m)
 	}
 	return masters, nil
@@ -164,7 +180,7 @@ func (cl *Client) inform(ctx context.Context, c redis.UniversalClient, name stri
 	if info["redis_mode"] == "sentinel" {
 		return refuse(election.ErrWrongClient, errors.New("a Sentinel, which keeps no data"), "use single.sentinel.addresses for Sentinels, or give the address of the primary")
 	}
-	if info["cluster_enabled"] == "1" && !follows && cl.cfg.Mode == ModeSingle {
+	if info["cluster_enabled"] == "1" && !follows && !cl.servers[slices.Index(cl.clients, c)].votes {
 		return refuse(election.ErrWrongClient, errors.New("a member of a Cluster"), "use single.cluster.addresses")
 	}
 	// A Cluster client asks any of the servers, and they have replicas of their own.

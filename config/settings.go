@@ -65,7 +65,7 @@ func isFile(key string) bool { return strings.HasSuffix(key, "_file") }
 // together.
 var fields = slices.Concat(
 	[]field[Config]{
-		{"mode", "where leases are kept: single or quorum", func(c *Config) any { return &c.Mode }},
+		{"mode", "where leases are kept: single, quorum, or both during a move", func(c *Config) any { return &c.Mode }},
 		{"id", "name of this candidate, for people (default host name and process id)", func(c *Config) any { return &c.ID }},
 		{"metadata", "what others are shown with the leader", func(c *Config) any { return &c.Metadata }},
 		{"ttl", "how long a lease lasts without renewal (default 15s)", func(c *Config) any { return &c.TTL }},
@@ -96,6 +96,7 @@ var fields = slices.Concat(
 	within("single.", accessFields, func(c *Config) *Access { return &c.Single.Access }),
 	[]field[Config]{
 		{"quorum.masters", "host:port of the independent masters, at least 3", func(c *Config) any { return &c.Quorum.Masters }},
+		{"quorum.new_masters", "in mode both: those that take their place", func(c *Config) any { return &c.Quorum.NewMasters }},
 	},
 )
 
@@ -111,7 +112,7 @@ var accessFields = []field[Access]{
 	{"tls.insecure", "do not verify the server's certificate", func(a *Access) any { return &a.TLS.Insecure }},
 }
 
-// masterFields are the settings of one entry of quorum.masters.
+// masterFields are the settings of one entry of a list of masters.
 var masterFields = append(
 	[]field[Master]{{"address", "host:port", func(m *Master) any { return &m.Address }}},
 	within("", accessFields, func(m *Master) *Access { return &m.Access })...,

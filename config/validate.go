@@ -37,9 +37,10 @@ func (c *Config) problems() []*FieldError {
 	k := &checker{c: c}
 	k.mode()
 	k.single()
-	k.quorum()
+	k.quorum("quorum.masters", c.Quorum.Masters, c.uses(ModeQuorum))
+	k.quorum("quorum.new_masters", c.Quorum.NewMasters, c.replaces())
 	k.access("", c.Access, true)
-	k.access("single.", c.Single.Access, c.Mode == ModeSingle)
+	k.access("single.", c.Single.Access, c.uses(ModeSingle))
 	k.timing()
 	k.timeouts()
 	k.names()
@@ -51,13 +52,15 @@ func (k *checker) mode() {
 	c := k.c
 	hasSingle, hasQuorum := !isZero(c.Single), len(c.Quorum.Masters) > 0
 	switch c.Mode {
-	case ModeSingle:
-		if !hasSingle {
-			k.add("single", "", "is missing: mode single needs single.address, single.sentinel or single.cluster")
+	case ModeSingle, ModeQuorum, ModeBoth:
+		if c.replaces() && hasSingle {
+			k.add("single", "", "excludes quorum.new_masters in mode both, which is for a move between two stores: remove one of them")
 		}
-	case ModeQuorum:
-		if !hasQuorum {
-			k.add("quorum.masters", "", "is missing: mode quorum needs at least 3 masters")
+		if c.uses(ModeSingle) && !hasSingle {
+			k.add("single", "", fmt.Sprintf("is missing: mode %s needs single.address, single.sentinel or single.cluster", c.Mode))
+		}
+		if c.uses(ModeQuorum) && !hasQuorum {
+			k.add("quorum.masters", "", fmt.Sprintf("is missing: mode %s needs at least 3 masters", c.Mode))
 		}
 	case "":
 		k.add("mode", "", `is missing: give "single" or "quorum"`)
@@ -113,7 +116,7 @@ func (k *checker) sentinel() {
 		k.add("single.sentinel.addresses", "", "is missing: give the addresses of the Sentinels")
 	}
 	k.addresses("single.sentinel.addresses", s.Addresses, sentinelPort)
-	k.password("single.sentinel.", s.Password, s.PasswordFile, k.c.Mode == ModeSingle)
+	k.password("single.sentinel.", s.Password, s.PasswordFile, k.c.uses(ModeSingle))
 }
 
 // entry is one address of a list as it was given.
@@ -153,16 +156,16 @@ func (k *checker) address(key, value, port string) (normal string) {
 	return normal
 }
 
-func (k *checker) quorum() {
-	masters := k.c.Quorum.Masters
+// quorum checks a list of masters. files says that their files are needed.
+func (k *checker) quorum(key string, masters []Master, files bool) {
 	seen := map[string]entry{}
 	for i, m := range masters {
-		name := fmt.Sprintf("quorum.masters[%d]", i)
-		k.distinct(seen, name, m.Address, redisPort, "quorum.masters", i)
-		k.access(name+".", m.Access, k.c.Mode == ModeQuorum)
+		name := fmt.Sprintf("%s[%d]", key, i)
+		k.distinct(seen, name, m.Address, redisPort, key, i)
+		k.access(name+".", m.Access, files)
 	}
 	if n := len(masters); n > 0 && n < quorum.MinMasters {
-		k.add("quorum.masters", fmt.Sprint(n), fmt.Sprintf("must be at least %d, of which one may fail; for one server use mode single", quorum.MinMasters))
+		k.add(key, fmt.Sprint(n), fmt.Sprintf("must be at least %d, of which one may fail; for one server use mode single", quorum.MinMasters))
 	}
 }
 
@@ -287,17 +290,28 @@ func (c *Config) Warnings() []string {
 	if c.AssumeNew {
 		warn("assume_new: where a master comes back empty while this process starts, a second leader can come in; incumbent init does the same once, on purpose")
 	}
-	if c.Mode != ModeQuorum {
-		return out
+	if c.Mode == ModeBoth {
+		warn("mode: both is for the time of a move between two stores: nobody leads while either of them cannot be asked")
 	}
-	if n := len(c.Quorum.Masters); n%2 == 0 {
-		warn("quorum.masters: an even number (%d) tolerates no more faults than %d", n, n-1)
+	if c.uses(ModeQuorum) {
+		out = append(out, unwise("quorum.masters", c.Quorum.Masters)...)
+	}
+	if c.replaces() {
+		out = append(out, unwise("quorum.new_masters", c.Quorum.NewMasters)...)
+	}
+	return out
+}
+
+// unwise says what is allowed and unwise about a list of masters.
+func unwise(key string, masters []Master) (out []string) {
+	if n := len(masters); n%2 == 0 {
+		out = append(out, fmt.Sprintf("%s: an even number (%d) tolerates no more faults than %d", key, n, n-1))
 	}
 	hosts := map[string]string{}
-	for _, m := range c.Quorum.Masters {
+	for _, m := range masters {
 		host, _, _ := net.SplitHostPort(sameServer(normalise(m.Address, redisPort)))
 		if first := hosts[host]; first != "" {
-			warn("quorum.masters: %s and %s are on one host, and fail together", first, m.Address)
+			out = append(out, fmt.Sprintf("%s: %s and %s are on one host, and fail together", key, first, m.Address))
 		} else {
 			hosts[host] = m.Address
 		}

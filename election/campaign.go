@@ -325,7 +325,7 @@ func (c *campaign) after(ctx context.Context, err error) time.Duration {
 		c.splits, c.errs = 0, 0
 		c.subscribe(ctx)
 		// Not longer than a TTL: somebody may say meanwhile that nobody leads.
-		return min(max(waits.Left, time.Millisecond), ttl) + time.Millisecond + c.spread(4*time.Millisecond)
+		return min(c.turn(waits), ttl) + time.Millisecond + c.spread(4*time.Millisecond)
 	case errors.Is(err, ErrContended):
 		// rare: votes-split
 		c.splits++
@@ -336,6 +336,22 @@ func (c *campaign) after(ctx context.Context, err error) time.Duration {
 		c.subscribe(ctx)
 		return min(ttl/20<<min(c.errs-1, 3), time.Second)/2 + c.spread(min(ttl/20<<min(c.errs-1, 3), time.Second)/2)
 	}
+}
+
+// turn is how long to wait for guards. Where all that is waited for is an heir, it may
+// lead any moment, and give the lease back again: so it is looked now and then. Whoever
+// was asked to hand over lets others go first if the heir does not come.
+func (c *campaign) turn(waits *GuardError) time.Duration {
+	d, courtesy := max(waits.Left, time.Millisecond), c.e.courtesyTime()
+	switch {
+	case waits.Guards != HandOverGuard:
+		return d
+	case d > courtesy:
+		return courtesy
+	case c.e.wasAsked():
+		return d + courtesy
+	}
+	return d
 }
 
 // spread is a random part of d.
@@ -405,6 +421,10 @@ func (c *campaign) noteGuard(g *GuardError) {
 		c.guards, level = g.Guards, slog.LevelInfo
 	}
 	args := []any{"guards", g.Guards, "masters", g.Masters, "left", g.Left}
+	if g.Guards == HandOverGuard {
+		c.e.log.Log(context.Background(), level, "the lease was handed over to another candidate, which goes first", args...)
+		return
+	}
 	if g.Guards.Has(NoRecordGuard) {
 		args = append(args, "hint", "a store that knows nothing of the election may have been wiped, so the first election waits once; Init of the store, or the command incumbent init, says that nobody can be leading")
 	}

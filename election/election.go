@@ -167,6 +167,12 @@ func (e *elector) Leader(ctx context.Context) (Leader, error) {
 // unknown is the errors of masters that were not reached, if somebody may lead
 // with their votes.
 func (s State) unknown() (errs []error) {
+	for _, part := range s.Parts { // any of them may be all that somebody leads by
+		errs = append(errs, part.unknown()...)
+	}
+	if len(s.Parts) > 0 {
+		return errs
+	}
 	votes, best := map[string]int{}, 0
 	for _, m := range s.Masters {
 		switch {

@@ -27,13 +27,13 @@ func TestSlowObserverMissesTheLeast(t *testing.T) {
 			send(election.Event{Kind: election.BidRefused})
 			send(election.Event{Kind: election.RenewFailed})
 		}
-		always := []election.EventKind{election.TermStarted, election.TermStopping, election.TermEnded, election.TermReleased}
+		always := []election.EventKind{election.TermStarted, election.TermStopping, election.TermEnded, election.TermReleased, election.WorkStarted, election.WorkReturned}
 		for _, kind := range always {
 			send(election.Event{Kind: kind})
 		}
 		close(release)
 		synctest.Wait()
-		if len(got) != 1+1024+4 {
+		if len(got) != 1+1024+len(always) {
 			t.Fatalf("%d events", len(got))
 		}
 		for i, ev := range got[1:1025] {

@@ -132,6 +132,9 @@ type State struct {
 	Last Token
 	// Masters has one entry a master, in the order of configuration.
 	Masters []MasterState
+	// Parts are the states of the stores that this one is made of, whose masters are
+	// in Masters, too; nil for a store that is not made of others.
+	Parts []State
 }
 
 // MasterState is what one master stores about the election.
@@ -149,6 +152,9 @@ type MasterState struct {
 	Version string
 	// Holder is who holds this master's lease; nil when it is free.
 	Holder *Leader
+	// Latest is who got this master's vote last, also when that lease has ended or
+	// never became a term; nil if it does not say. Its Left is 0.
+	Latest *Leader
 	// Value is the lease's unique value, "" when it is free.
 	Value string
 	// Last is the highest token issued or sealed here.
@@ -165,6 +171,9 @@ type MasterState struct {
 	// is as this process sees it.
 	Guards     StoreGuards
 	GuardUntil time.Time
+	// Heir is the ID of the candidate for which HandOverGuard keeps the lease; "" if
+	// it does not.
+	Heir string
 	// Arms is how often the failover guard was armed since the last grant.
 	Arms int
 }

@@ -34,19 +34,24 @@ const (
 	// ClockGuard: a server whose clock ran ahead of ours may have ended a lease
 	// early; its grants are not used for a TTL (R8).
 	ClockGuard
+	// HandOverGuard: a lease that was handed over is kept for the candidate that was
+	// asked for, for HandOver.Reserve. It guards no safety, only whose turn it is: it
+	// is not one of AllGuards, and cannot be switched off.
+	HandOverGuard
 
-	// NoGuards is none of them, AllGuards all.
+	// NoGuards is none of them, AllGuards all that keep a lost lease safe.
 	NoGuards  StoreGuards = 0
 	AllGuards             = RestartGuard | FailoverGuard | NoRecordGuard | ExpiryGuard | ClockGuard
 )
 
 // guardNames are in the order of their bits.
-var guardNames = []string{"restart", "failover", "no-record", "early-expiry", "clock"}
+var guardNames = []string{"restart", "failover", "no-record", "early-expiry", "clock", "hand-over"}
 
 // Has reports whether all of x are in g.
 func (g StoreGuards) Has(x StoreGuards) bool { return g&x == x }
 
-// String lists the guards: "restart,clock"; "none" if there is none.
+// String lists the guards by the names that docs/protocol.md has: "restart,clock";
+// "none" if there is none.
 func (g StoreGuards) String() string {
 	var names []string
 	for i, n := range guardNames {
@@ -60,8 +65,8 @@ func (g StoreGuards) String() string {
 	return strings.Join(names, ",")
 }
 
-// ParseStoreGuards reads what String writes, and "all". Names are separated by
-// commas; "" means none.
+// ParseStoreGuards reads what String writes of AllGuards, and "all". Names are
+// separated by commas; "" means none. HandOverGuard is refused: it has no switch.
 func ParseStoreGuards(s string) (StoreGuards, error) {
 	var g StoreGuards
 	for word := range strings.SplitSeq(s, ",") {
@@ -71,8 +76,11 @@ func ParseStoreGuards(s string) (StoreGuards, error) {
 			g = AllGuards
 		default:
 			i := slices.Index(guardNames, word)
-			if i < 0 {
-				return 0, fmt.Errorf("guard %q: must be of %s, or all, or none", word, strings.Join(guardNames, ", "))
+			switch {
+			case i < 0:
+				return 0, fmt.Errorf("guard %q: must be of %s, or all, or none", word, strings.ReplaceAll(AllGuards.String(), ",", ", "))
+			case !AllGuards.Has(1 << i):
+				return 0, fmt.Errorf("guard %q: cannot be switched on or off: it only keeps a lease for who was asked to lead next", word)
 			}
 			g |= 1 << i
 		}
@@ -81,8 +89,8 @@ func ParseStoreGuards(s string) (StoreGuards, error) {
 }
 
 // ErrGuarded says that a guard of the store makes bids wait: nobody is known to
-// hold the lease, but somebody may still believe in one. A *GuardError says
-// which guard, and for how long.
+// hold the lease, but somebody may still believe in one, or it was handed over and
+// is another candidate's turn. A *GuardError says which guard, and for how long.
 var ErrGuarded = errors.New("waiting for a guard")
 
 // GuardError is a bid that was refused by guards of the store. It matches
@@ -100,8 +108,11 @@ type GuardError struct {
 
 // Error says which guards wait, where, and for how long.
 func (e *GuardError) Error() string {
-	return fmt.Sprintf("%v: %s at %s for another %s (a lease that was forgotten there may still be believed in)",
-		ErrGuarded, e.Guards, strings.Join(e.Masters, ", "), e.Left)
+	why := "a lease that was forgotten there may still be believed in"
+	if e.Guards == HandOverGuard {
+		why = "the lease was handed over, and the candidate that was asked for goes first"
+	}
+	return fmt.Sprintf("%v: %s at %s for another %s (%s)", ErrGuarded, e.Guards, strings.Join(e.Masters, ", "), e.Left, why)
 }
 
 // Is makes a GuardError match ErrGuarded and ErrNotAcquired.

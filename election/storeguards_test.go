@@ -28,6 +28,23 @@ func TestStoreGuardsAsText(t *testing.T) {
 	if _, err := election.ParseStoreGuards("restart,fail-over"); err == nil || !strings.Contains(err.Error(), `"fail-over"`) || !strings.Contains(err.Error(), "failover") {
 		t.Errorf("an unknown guard: %v", err)
 	}
+	// The one that cannot be switched has a name to be read, and no more.
+	if s := (election.HandOverGuard | election.ClockGuard).String(); s != "clock,hand-over" || election.AllGuards.Has(election.HandOverGuard) {
+		t.Errorf("the hand-over guard: %s", s)
+	}
+	if g, err := election.ParseStoreGuards("clock,hand-over"); err == nil || g != 0 || !strings.Contains(err.Error(), `"hand-over": cannot be switched`) {
+		t.Errorf("the hand-over guard is read as %s, %v", g, err)
+	}
+	for g, want := range map[election.StoreGuards]string{
+		election.HandOverGuard:                          "goes first",
+		election.RestartGuard:                           "forgotten",
+		election.HandOverGuard | election.FailoverGuard: "forgotten",
+	} {
+		err := &election.GuardError{Guards: g, Masters: []string{"m1", "m2"}, Left: time.Second}
+		if text := err.Error(); !strings.Contains(text, want) || !strings.Contains(text, g.String()+" at m1, m2 for another 1s") {
+			t.Errorf("%s: %s", g, text)
+		}
+	}
 	if !election.AllGuards.Has(election.ClockGuard) || election.RestartGuard.Has(election.AllGuards) {
 		t.Error("Has")
 	}

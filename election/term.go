@@ -282,8 +282,23 @@ func (e *elector) yield(r Released) {
 		return
 	}
 	e.mu.Lock()
-	e.yieldTo = e.clock.Now().Add(min(max(e.opt.TTL/10, 20*time.Millisecond), time.Second))
+	e.yieldTo = e.clock.Now().Add(e.courtesyTime())
 	e.mu.Unlock()
+}
+
+// courtesyTime is for how long those who were woken go first.
+func (e *elector) courtesyTime() time.Duration {
+	return min(max(e.opt.TTL/10, 20*time.Millisecond), time.Second)
+}
+
+// wasAsked reports whether the last term ended since somebody asked for that.
+func (e *elector) wasAsked() bool {
+	t := e.current()
+	if t == nil {
+		return false
+	}
+	l, asked := t.Loss(), (*AskedError)(nil)
+	return l != nil && errors.As(l, &asked)
 }
 
 // conclude ends the term for Close: at once for a term from Campaign, after

@@ -35,6 +35,7 @@ func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, er
 		r.follow(func(i int, o outcome) { s.heal(g, t, i, o) })
 		renewed := g // late outcomes still read g
 		renewed.Held = t.count()
+		renewed.Asked = r.asked(g.Token)
 		return renewed, nil
 	}
 	y := r.tally()
@@ -44,6 +45,19 @@ func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, er
 		return g, gone(y)
 	}
 	return g, s.failure(y)
+}
+
+// asked is the request to hand over that a renewal of that term met at any master;
+// one that is for another term only if there is no other.
+func (r *round) asked(token election.Token) (found *election.HandOver) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, o := range r.out {
+		if h := o.reply.Asked; h != nil && (found == nil || h.Token == token) {
+			found = h
+		}
+	}
+	return found
 }
 
 // bound is what each call of an operation on a lease of that length may take:

@@ -77,9 +77,12 @@ func (t tally) leader() (l election.Leader, n int) {
 	for _, r := range t.held {
 		count[r.Value]++
 	}
+	sealed := false
 	for _, r := range t.held {
-		if c := count[r.Value]; c > n || c == n && r.Holder.Token > l.Token {
-			l, n = r.Holder, c
+		// A vote that is not sealed yet has a token of its own, which is above last.
+		seal := r.Holder.Token <= r.Token
+		if c := count[r.Value]; c > n || c == n && (seal && !sealed || seal == sealed && r.Holder.Token > l.Token) {
+			l, n, sealed = r.Holder, c, seal
 		}
 	}
 	return l, n

@@ -24,6 +24,8 @@ import (
 //     the first election ever does not wait. Init does the same once.
 //   - ReplicaAcks int: grants and renewals count only when so many replicas have
 //     acknowledged them; 0 means none.
+//   - MaxTTL time.Duration: the longest TTL of any candidate, for Inspect in a process
+//     that has not bid; 0 means that only the record tells.
 //   - Logger *slog.Logger: gets warnings about servers; nil means slog.Default().
 //   - Clock election.Clock: where elapsed time comes from; nil means
 //     election.SystemClock.
@@ -112,6 +114,7 @@ func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, er
 	if err == nil && r.Status != "renewed" {
 		err = gone(r)
 	}
+	g.Asked = r.Asked
 	return g, err
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"incumbent/config"
 	"incumbent/internal/redisproc"
 	"incumbent/internal/redisproc/redistest"
 )
@@ -104,6 +106,66 @@ func TestCheckRefused(t *testing.T) {
 	judge(t, "check job --config "+configFile(t, "127.0.0.1:1"), exitFailed, []string{": unreachable: ", "not as it should be"}, nil)
 }
 
+// TestCheckSaysOnce what is the same at several servers, and counts it at each.
+func TestCheckSaysOnce(t *testing.T) {
+	same := config.Finding{Severity: config.Warning, Code: "eviction", Message: "keys may go", Remedy: "keep them"}
+	at := func(server string, change func(*config.Finding)) config.Finding {
+		f := same
+		f.Server = server
+		if change != nil {
+			change(&f)
+		}
+		return f
+	}
+	r := newCheckReport("job", &config.Config{Mode: "quorum"}, []config.Finding{
+		{Severity: config.Fault, Code: "x", Message: "of all", Permanent: true},
+		{Severity: config.Fault, Code: "x", Message: "of all", Permanent: true},
+		at("a:1", nil),
+		at("b:1", func(f *config.Finding) { f.Severity = config.Info }),
+		at("c:1", nil),
+		at("d:1", func(f *config.Finding) { f.Remedy = "" }),
+		at("e:1", func(f *config.Finding) { f.Message = "another" }),
+		at("f:1", nil),
+	}, false)
+	var out strings.Builder
+	if err := r.print(&out); err != nil {
+		t.Fatal(err)
+	}
+	want := `error    all servers: x: of all
+error    all servers: x: of all
+warning  a:1, c:1, f:1: eviction: keys may go
+         remedy: keep them
+info     b:1: eviction: keys may go
+         remedy: keep them
+warning  d:1: eviction: keys may go
+warning  e:1: eviction: another
+         remedy: keep them
+quorum, 0 servers: servers and configuration do not fit each other: waiting does not help; 2 errors, 5 warnings, 1 note
+`
+	if out.String() != want || r.Findings[2].Server != "a:1" {
+		t.Errorf("got\n%s\nwant\n%s\nfindings are %v", &out, want, r.Findings)
+	}
+}
+
+// TestCheckBoth: during a move, the servers of both stores are asked.
+func TestCheckBoth(t *testing.T) {
+	var addrs []any
+	for range 4 {
+		addrs = append(addrs, miniredis.RunT(t).Addr())
+	}
+	file := filepath.Join(t.TempDir(), "incumbent.yaml")
+	text := fmt.Sprintf("mode: both\nsingle: {address: '%s'}\nquorum: {masters: ['%s', '%s', '%s']}\n", addrs...)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := judge(t, "check job --config "+file, exitOK, []string{"both, 4 servers: can serve; 0 errors, "}, nil)
+	for _, addr := range addrs {
+		if !strings.Contains(out, addr.(string)) {
+			t.Errorf("says nothing of %s:\n%s", addr, out)
+		}
+	}
+}
+
 // TestCheckMisconfigured is about the file, not about servers.
 func TestCheckMisconfigured(t *testing.T) {
 	file := configFile(t, "127.0.0.1:1")
@@ -167,7 +229,7 @@ func TestD02_ConfigPrint(t *testing.T) {
 	judge(t, "config print --config "+configFile(t, "a:1", "a:2", "a:3"), exitOK, []string{"quorum.masters[0].address"}, []string{"warning: quorum.masters: a:1 and a:2 are on one host"})
 	judge(t, "config print --ttl 10 --config "+name, exitUsage, nil, []string{`incumbent: config print: configuration: ttl "10" (--ttl): needs a unit`})
 	judge(t, "config print", exitUsage, nil, []string{"mode: is missing", "incumbent config print --help"})
-	judge(t, "config", exitUsage, nil, []string{`"print"`, "incumbent config --help"})
+	judge(t, "config", exitUsage, nil, []string{"a command is missing: print", "incumbent config --help"})
 	judge(t, "config print --colour", exitUsage, nil, []string{"--colour", "incumbent config print --help"})
 }
 
@@ -175,7 +237,7 @@ func TestD02_ConfigPrint(t *testing.T) {
 func TestCheckHelp(t *testing.T) {
 	for args, want := range map[string][]string{
 		"--help":              {"check", "config print"},
-		"check --help":        {"[<election>]", "Examples:", "Exit code:", "--strict", "--json", "--config=FILE", "--quorum-masters"},
+		"check --help":        {"[ELECTION]", "Examples:", "Exit code:", "--strict", "--json", "--config=FILE", "--quorum-masters"},
 		"config print --help": {"Examples:", "Exit code:", "--json", "--config=FILE", "--timeout"},
 	} {
 		out := judge(t, args, exitOK, want, nil)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"incumbent/compare/lab/remote"
@@ -57,15 +59,12 @@ func (r *checkReport) code() int {
 	return exitFailed
 }
 
-// print writes a line for each finding, one for its remedy, and the sum.
+// print writes a line for each finding, one for its remedy, and the sum. What is the same
+// at several servers is said once.
 func (r *checkReport) print(w io.Writer) error {
 	var b strings.Builder
-	for _, f := range r.Findings {
-		server := f.Server
-		if server == "" {
-			server = "all servers"
-		}
-		_, _ = fmt.Fprintf(&b, "%-7s  %s: %s: %s\n", f.Severity, server, f.Code, f.Message)
+	for _, f := range grouped(r.Findings) {
+		_, _ = fmt.Fprintf(&b, "%-7s  %s: %s: %s\n", f.Severity, cmp.Or(f.Server, "all servers"), f.Code, f.Message)
 		if f.Remedy != "" {
 			_, _ = fmt.Fprintf(&b, "         remedy: %s\n", f.Remedy)
 		}
@@ -79,4 +78,21 @@ func (r *checkReport) print(w io.Writer) error {
 		plural(r.Errors, "error"), plural(r.Warnings, "warning"), plural(notes, "note"))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// grouped makes one finding of those that differ in nothing but their server, which then
+// names all of these. It stands where the first one stood.
+func grouped(found []config.Finding) []config.Finding {
+	var groups []config.Finding
+	for _, f := range found {
+		i := slices.IndexFunc(groups, func(g config.Finding) bool {
+			return g.Server != "" && f.Server != "" && g.Severity == f.Severity && g.Code == f.Code && g.Message == f.Message && g.Remedy == f.Remedy
+		})
+		if i < 0 {
+			groups = append(groups, f)
+			continue
+		}
+		groups[i].Server += ", " + f.Server
+	}
+	return groups
 }

@@ -1,15 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
-	"github.com/alecthomas/kong"
-
-	"incumbent/bench"
+	"github.com/spf13/cobra"
 )
 
 // Exit codes.
@@ -18,27 +15,11 @@ const (
 	exitFailed      = 1   // a rule was broken, or something could not be done
 	exitUsage       = 2   // the command line or the configuration is wrong
 	exitHeld        = 3   // init: somebody holds the lease
+	exitNobody      = 3   // status, resign: nobody leads
 	exitMissed      = 3   // compare: no mode keeps the limits
 	exitUndecided   = 4   // compare: too little was measured to tell
 	exitInterrupted = 130 // as a shell reports it
 )
-
-// cli is the command line.
-type cli struct {
-	Bench   benchCommand   `cmd:"" help:"Measure what elections cost on real servers, beside what a lease costs at least."`
-	Check   checkCommand   `cmd:"" help:"Ask the configured servers whether they can serve elections, and say what is unwise."`
-	Compare compareCommand `cmd:"" help:"Play the same faults to every mode of election, and print what happened."`
-	Config  configCommand  `cmd:"" help:"Show the settings in effect."`
-	Init    initCommand    `cmd:"" help:"Say once that nobody can be leading, so that the first election ever does not wait."`
-	Replay  replayCommand  `cmd:"" help:"Show one run of a comparison, step by step."`
-	Report  reportCommand  `cmd:"" help:"Compare benchmark files row by row, and fail on a regression."`
-	Version versionCommand `cmd:"" help:"Print the versions of this program and of what it measures with."`
-	Worker  workerCommand  `cmd:"" hidden:"" help:"Play runs for another process of this program."`
-}
-
-const description = `Leader election over Redis, and the evidence to choose how.
-
-"incumbent compare" needs nothing but this program. Try "incumbent compare --quick" first.`
 
 // streams are what a command reads and writes.
 type streams struct {
@@ -46,66 +27,137 @@ type streams struct {
 	out, err io.Writer
 }
 
+// app is one call of the program, as its commands see it.
+type app struct {
+	ctx context.Context
+	streams
+	args    []string
+	code    int  // the exit code to be, unless a command returns an error
+	running bool // whether the command line was understood
+}
+
+// commands are those of the program, in the order of its help. The name of each group is
+// its title there.
+var commands = []struct {
+	group string
+	list  []func(*app) *cobra.Command
+}{
+	{"Elections on your servers", []func(*app) *cobra.Command{
+		newRunCommand,
+		newStatusCommand,
+		newObserveCommand,
+		newResignCommand,
+		newCheckCommand,
+		newInitCommand,
+		newConfigCommand,
+	}},
+	{"Which mode to choose, and what it costs", []func(*app) *cobra.Command{
+		newCompareCommand,
+		newReplayCommand,
+		newReportCommand,
+		newBenchCommand,
+	}},
+	{"About this program", []func(*app) *cobra.Command{
+		newVersionCommand,
+		newCompletionCommand,
+		newHelpCommand,
+		newWorkerCommand,
+		newWatchdogCommand,
+	}},
+}
+
+func init() { cobra.EnableCommandSorting = false } // they stand in the order above
+
+// newRoot makes the whole command line.
+func newRoot(a *app) *cobra.Command {
+	var version bool
+	root := &cobra.Command{
+		Use: "incumbent", Short: "Leader election over Redis, and the evidence to choose how.",
+		Long: `"incumbent run" makes a singleton of any program. "incumbent compare" needs nothing but this program:
+try "incumbent compare --quick" first.`,
+		SilenceUsage: true, SilenceErrors: true, CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error { return runRoot(a, c, args, version) },
+	}
+	root.Flags().BoolVar(&version, "version", false, "Print the version of this program.")
+	for _, g := range commands {
+		root.AddGroup(&cobra.Group{ID: g.group, Title: g.group + ":"})
+		for _, newCommand := range g.list {
+			c := newCommand(a)
+			c.GroupID = g.group
+			root.AddCommand(c)
+			if c.Name() == "help" {
+				root.SetHelpCommand(c)
+			}
+		}
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		if err := helpOf(a.out, c); err != nil {
+			a.code = a.failed(err)
+		}
+	})
+	a.prepare(root)
+	return root
+}
+
+// runRoot is the program without a command.
+func runRoot(a *app, root *cobra.Command, args []string, version bool) error {
+	switch {
+	case len(args) > 0:
+		return a.misused("", wantsCommand(root, args))
+	case version:
+		_, err := fmt.Fprintln(a.out, versionList()[0])
+		return err
+	}
+	a.code = exitUsage
+	return helpOf(a.err, root)
+}
+
+// prepare completes a command and those below it: with its flag --help, with a look at
+// its arguments, and with a note of when it begins to run, since an error before that is
+// one of the command line.
+func (a *app) prepare(c *cobra.Command) {
+	c.Flags().SortFlags = false
+	c.Flags().BoolP("help", "h", false, "Show this help.")
+	completeRest(c)
+	if args := c.Args; args != nil {
+		c.Args = func(c *cobra.Command, list []string) error {
+			return cmp.Or(swallowed(c, a.args), args(c, list))
+		}
+	}
+	if run := c.RunE; run != nil {
+		c.RunE = func(c *cobra.Command, list []string) error {
+			a.running = true
+			return run(c, list)
+		}
+	}
+	for _, below := range c.Commands() {
+		a.prepare(below)
+	}
+}
+
 // run is the program: it parses args, does what they say, and returns the exit
 // code.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
-	c := cli{
-		Check: checkCommand{settings: newSettings()}, Config: configCommand{configPrintCommand{settings: newSettings()}},
-		Init: initCommand{settings: newSettings()},
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{ctx: ctx, streams: streams{stdin, stdout, stderr}, args: args}
+	root := newRoot(a)
+	root.SetArgs(append([]string{}, args...)) // nil would mean those of the process
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	c, err := root.ExecuteContextC(ctx)
+	switch {
+	case err == nil:
+		return a.code
+	case !a.running:
+		return misuse(c, usage(stderr, commandName(c), err))
 	}
-	parser, err := kong.New(&c,
-		kong.Name("incumbent"), kong.Description(description), kong.Writers(stdout, stderr),
-		kong.Exit(func(code int) { panic(exited(code)) }), kong.UsageOnError(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.ExplicitGroups([]kong.Group{{Key: settingsGroup, Title: "Settings, as in the file:"}}),
-		kong.Vars{
-			"default_faults": defaultFaults, "local_faults": localFaults, "remote_faults": remoteFaults, "local_runs": strconv.Itoa(localRuns), "local_quick": strconv.Itoa(localQuick), "default_modes": defaultModes,
-			"default_runs": strconv.Itoa(defaultRuns), "quick_runs": strconv.Itoa(quickRuns),
-			"bench_rounds": strconv.Itoa(bench.DefaultRounds), "bench_quick_rounds": strconv.Itoa(benchQuickRounds),
-			"bench_time": bench.DefaultTime.String(), "bench_quick_time": benchQuickTime.String(),
-		})
-	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "incumbent: %v\n", err)
-		return exitFailed
-	}
-	defer func() {
-		switch v := recover().(type) {
-		case nil:
-		case exited:
-			code = int(v)
-		default:
-			panic(v)
-		}
-	}()
-	k, err := parser.Parse(args)
-	if err != nil {
-		return usage(stderr, "incumbent"+subcommand(args), err)
-	}
-	k.BindTo(ctx, (*context.Context)(nil))
-	if err := k.Run(streams{stdin, stdout, stderr}, &code); err != nil {
-		_, _ = fmt.Fprintf(stderr, "incumbent: %v\n", err)
-		return exitFailed
-	}
-	return code
+	return a.failed(err)
 }
 
-// exited is how kong ends after --help.
-type exited int
-
-// subcommand is the one that args begin with, for the help that has its flags.
-func subcommand(args []string) string {
-	if len(args) > 1 && args[0] == "config" && args[1] == "print" {
-		return " config print"
-	}
-	if len(args) > 0 && (args[0] == "bench" || args[0] == "check" || args[0] == "config" || args[0] == "compare" || args[0] == "init" || args[0] == "report" || args[0] == "replay") {
-		return " " + args[0]
-	}
-	return ""
-}
-
-// usage reports a wrong use of command in one line.
-func usage(stderr io.Writer, command string, err error) int {
-	text := strings.ReplaceAll(err.Error(), "\n", " ")
-	_, _ = fmt.Fprintf(stderr, "incumbent: %s (see %s --help)\n", text, command)
-	return exitUsage
+// failed says what could not be done, and returns the exit code.
+func (a *app) failed(err error) int {
+	_, _ = fmt.Fprintf(a.err, "incumbent: %v\n", err)
+	return exitFailed
 }

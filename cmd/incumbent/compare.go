@@ -2,11 +2,12 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"incumbent/compare"
 	"incumbent/compare/decide"
@@ -14,75 +15,50 @@ import (
 	"incumbent/compare/lab/local"
 	"incumbent/compare/lab/remote"
 	"incumbent/compare/lab/virtual"
+	"incumbent/compare/report"
+	"incumbent/internal/nearest"
 )
 
 // compareCommand is "incumbent compare".
 type compareCommand struct {
-	Modes      []string       `placeholder:"MODE" help:"Modes to compare: single, quorum3, quorum5 and so on up to quorum9 (default: ${default_modes}; with --lab remote those for which the file has a section)."`
-	Faults     []string       `placeholder:"FAULT" help:"Faults to play, by name (see below), or leader, store or all of them (default: ${default_faults}; with --lab local ${local_faults}; with --lab sentinel all that it plays; with --lab remote ${remote_faults})."`
-	Guards     []string       `placeholder:"on,off" help:"Guards of the store: on, off or both (default: both where it matters, else on)."`
-	Runs       *int           `placeholder:"N" help:"Runs of each fault in each mode (default: ${default_runs}, with --quick ${quick_runs}; in other labs ${local_runs} and ${local_quick})."`
-	RunsOf     map[string]int `mapsep:"," placeholder:"FAULT=N" help:"Runs of some faults, in place of --runs, as in crash=100,pause=50."`
-	Seed       uint64         `default:"1" help:"First seed; the runs of a cell have this one and those that follow (default: ${default})."`
-	TTL        *time.Duration `name:"ttl" placeholder:"TIME" help:"How long a lease lasts, from 100ms to 1h (default: 2s; with --lab remote as configured)."`
-	Candidates int            `default:"3" help:"How many candidates take part, 2 to 50 (default: ${default})."`
-	conditions `embed:""`
-	Schedule   []string `sep:"none" placeholder:"FILE" help:"Also play the schedule of faults in this YAML file, see docs/examples. May be repeated; without --faults only schedules are played."`
-	Lab        string   `default:"virtual" help:"Where to play: virtual is simulated, and one seed gives one history; local starts real servers and processes on this machine; sentinel does so with one primary, whose replicas are promoted by three real Sentinels; remote plays at the Redis endpoints of your own configuration, which it asks first (default: ${default})."`
+	Modes      []string
+	Faults     []string
+	Guards     []string
+	Runs       *int
+	RunsOf     map[string]int
+	Seed       uint64
+	TTL        *time.Duration
+	Candidates int
+	conditions
+	Schedule []string
+	Lab      string
 	remoteFlags
-	ServerBin string  `name:"server-bin" placeholder:"FILE" help:"Server program for --lab local and sentinel (default: redis-server or valkey-server, as found)."`
-	Quick     bool    `help:"Fewer runs, for a first look."`
-	Quiet     bool    `short:"q" help:"No progress on standard error."`
-	Workers   int     `default:"0" placeholder:"N" help:"Runs that are played at the same time; 0 means one a core, with real servers two, which disturb each other a little."`
-	SLO       *string `name:"slo" placeholder:"LIMITS" help:"Say which mode keeps these limits, as in failover=10s,overlap=0,fence=yes,servers<=3 (see below)."`
-	Table     bool    `help:"Print a row for each fault, mode and setting of the guards."`
-	Out       string  `short:"o" placeholder:"DIR" help:"Also write report.html, report.md, adr.md (a decision record), summary.json, results.txt (Go benchmark format) and events.jsonl to this directory."`
-	Events    string  `default:"all" enum:"all,worst,none" placeholder:"WHICH" help:"Whose events go to events.jsonl: all runs (some 20 kB each), the worst of each cell, or none (default: ${default})."`
+	ServerBin string
+	Quick     bool
+	Quiet     bool
+	Workers   int
+	SLO       *string
+	Table     bool
+	Out       string
+	Events    string
 }
 
-// Help is shown below the flags.
-func (compareCommand) Help() string {
-	return aboutFaults() + `
-Which lab plays what: virtual all of them; local all but suspend, and clock-back and clock-jump only
-where libfaketime is installed; sentinel, in mode single, failover, failover-twice, failover-acks,
-old-primary and old-primary-acks; remote those that strike candidates and their connections, never a
-server: calm, resign, crash, pause, pause-write, partition, slow-link, lossy-link, master-partition,
-partition-majority, lost-reply. See docs/remote.md.
-
-Examples:
-  incumbent compare --quick
-  incumbent compare --out results                              then open results/report.html
-  incumbent compare --slo 'failover=10s,overlap=0,fence=yes' --ttl 9s
-  incumbent compare --faults pause-write --runs 1000 --table
-  incumbent compare --modes single,quorum3 --link zone --loss 0.01 --drift 0.5
-  incumbent compare --faults store --guards on --runs 2000     evidence for the guards
-  incumbent compare --faults random --runs 5000                schedules of 3 to 8 faults
-  incumbent compare --schedule docs/examples/restart-during-pause.yaml
-  incumbent compare --lab local --ttl 1s --faults crash,pause --runs 5 --runs-of crash=50
-  incumbent compare --lab sentinel --ttl 1s                    promotions by real Sentinels
-  incumbent compare --lab remote --config incumbent.yaml --dry-run
-  incumbent compare --lab remote --config incumbent.yaml --ttl 2s --out results
-  incumbent report results/results.txt                         medians and p-values
-
-Limits for --slo, separated by commas:
-` + decide.About() + `
-Exit code: 0 all is well; 1 a rule was broken or a run failed (the seed and the command that
-replays it are printed); 2 wrong usage; 3 no mode keeps the limits of --slo; 4 too little was played
-to tell; 130 interrupted, after what there was has been written.`
-}
-
-// aboutFaults lists all faults, and what they do.
-func aboutFaults() string {
-	var b strings.Builder
-	for _, group := range []string{fault.Leader, fault.Store} {
-		fmt.Fprintf(&b, "Faults of the %s:\n", group)
-		for _, f := range fault.All() {
-			if f.Store == (group == fault.Store) {
-				fmt.Fprintf(&b, "  %-18s %s\n", f.Name, f.About)
-			}
-		}
+func newCompareCommand(a *app) *cobra.Command {
+	k := &compareCommand{Lab: virtual.Lab, Events: string(report.AllEvents)}
+	c := &cobra.Command{
+		Use: "compare", Short: "Play the same faults to every mode of election, and print what happened.",
+		Long: aboutCompare(), Example: compareExample, Args: takes(0),
+		RunE: func(*cobra.Command, []string) error { return k.run(a) },
 	}
-	return b.String()
+	k.flags(c.Flags())
+	completesSeveral(c, "modes", modesOfCompare()...)
+	completesSeveral(c, "faults", faultWords()...)
+	completesSeveral(c, "guards", "on", "off")
+	completesSeveral(c, "runs-of", faultCounts()...)
+	completes(c, "link", linkNames()...)
+	completes(c, "lab", labNames()...)
+	completes(c, "events", eventsToKeep()...)
+	return c
 }
 
 // What is compared when nothing else is asked for.
@@ -154,34 +130,31 @@ func (c *compareCommand) runs() int {
 
 const maxWorkers = 256
 
-// Run plays the comparison.
-func (c *compareCommand) Run(ctx context.Context, s streams, code *int) error {
+// run plays the comparison.
+func (c *compareCommand) run(a *app) error {
 	if c.isRemote() {
-		return c.runRemote(ctx, s, code)
+		return c.runRemote(a)
 	}
 	plan, err := c.plan()
 	if err != nil {
-		*code = usage(s.err, "incumbent compare", fmt.Errorf("compare: --%w", err))
-		return nil
+		return a.misused("compare", fmt.Errorf("--%w", err))
 	}
 	slo, err := c.limits()
 	if err != nil {
-		*code = usage(s.err, "incumbent compare", fmt.Errorf("compare: --%w", err))
-		return nil
+		return a.misused("compare", fmt.Errorf("--%w", err))
 	}
 	if c.isLocal() {
-		if plan, err = c.playable(s, plan); err != nil {
-			*code = usage(s.err, "incumbent compare", fmt.Errorf("compare: --%w", err))
-			return nil
+		if plan, err = c.playable(a.streams, plan); err != nil {
+			return a.misused("compare", fmt.Errorf("--%w", err))
 		}
 	}
 	lab, err := c.lab()
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible(ctx)
+	ctx, stop := interruptible(a.ctx)
 	defer stop()
-	*code, err = c.play(ctx, s, plan, slo, lab)
+	a.code, err = c.play(ctx, a.streams, plan, slo, lab)
 	return err
 }
 
@@ -219,7 +192,8 @@ func (c *compareCommand) plan() (compare.Plan, error) {
 		return p, fmt.Errorf("workers: %d: must be from 0 to %d", c.Workers, maxWorkers)
 	}
 	if c.Lab != virtual.Lab && !c.isReal() {
-		return p, fmt.Errorf("lab: %q: must be %s, %s, %s or %s", c.Lab, virtual.Lab, local.Name, local.SentinelName, remote.Name)
+		return p, fmt.Errorf("lab: %q: must be %s, %s, %s or %s%s", c.Lab, virtual.Lab, local.Name, local.SentinelName, remote.Name,
+			meant("", c.Lab, []string{virtual.Lab, local.Name, local.SentinelName, remote.Name}))
 	}
 	if err := c.remoteFlags.misplaced(c.isRemote()); err != nil {
 		return p, err
@@ -227,7 +201,24 @@ func (c *compareCommand) plan() (compare.Plan, error) {
 	if c.ServerBin != "" && !c.isLocal() {
 		return p, fmt.Errorf("server-bin: %q: is for --lab %s and %s", c.ServerBin, local.Name, local.SentinelName)
 	}
-	return p, p.Validate()
+	return p, suggested(p.Validate(), p)
+}
+
+// suggested asks in an error about the name of a fault which one may have been meant.
+func suggested(err error, p compare.Plan) error {
+	var field *compare.FieldError
+	if !errors.As(err, &field) || field.Field != "faults" && field.Field != "runs-of" {
+		return err
+	}
+	name, _, _ := strings.Cut(strings.Trim(fmt.Sprint(field.Value), `"`), "=")
+	known := fault.Names()
+	if field.Field == "runs-of" {
+		known = p.Faults
+	}
+	if near := nearest.Of(name, known); near != "" && near != name {
+		field.Rule = fmt.Sprintf("did you mean %q? It %s", near, field.Rule)
+	}
+	return err
 }
 
 // ttl is how long leases last.

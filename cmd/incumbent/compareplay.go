@@ -23,7 +23,7 @@ func (c *compareCommand) play(ctx context.Context, s streams, plan compare.Plan,
 	if c.Out != "" {
 		var err error
 		if dir, err = report.Create(c.Out, plan, lab.Name(), versions()); err != nil {
-			return usage(s.err, "incumbent compare", fmt.Errorf("compare: --out: %s: %w", c.Out, err)), nil
+			return usage(s.err, "compare", fmt.Errorf("--out: %s: %w", c.Out, err)), nil
 		}
 		defer dir.Discard()
 		dir.KeepEvents(report.Events(c.Events))

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alecthomas/kong"
 	"github.com/alicebob/miniredis/v2"
+	"github.com/spf13/pflag"
 
 	"incumbent/config"
 	"incumbent/election"
@@ -176,7 +176,7 @@ func TestInitMisconfigured(t *testing.T) {
 	defer alias.Close()
 	good := configFile(t, other.Addr())
 	for args, want := range map[string][]string{
-		"init":                                {"expected", "<election>"},
+		"init":                                {"ELECTION is missing"},
 		"init job --config no-such-file.yaml": {"no-such-file.yaml", "give the path of a YAML file"},
 		"init job":                            {"mode: is missing", "--config FILE names one"},
 		"init job --config " + good + " --ttl 10":                                            {`ttl "10" (--ttl): needs a unit`},
@@ -250,15 +250,12 @@ func TestInitInterrupted(t *testing.T) {
 // TestSettingsAreFlags: each setting but the passwords, as package config reads it.
 func TestSettingsAreFlags(t *testing.T) {
 	parse := func(args ...string) (*config.Config, error) {
-		command := &struct{ settings }{newSettings()}
-		parser, err := kong.New(command)
-		if err != nil {
+		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
+		s := newSettings(flags)
+		if err := flags.Parse(args); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := parser.Parse(args); err != nil {
-			t.Fatal(err)
-		}
-		return command.load()
+		return s.load()
 	}
 	for _, s := range config.Settings() {
 		if s.Flag == "" {

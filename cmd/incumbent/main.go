@@ -1,4 +1,5 @@
-// Command incumbent compares ways to elect a leader.
+// Command incumbent runs programs of which only one may run at a time, shows, checks and
+// hands over elections on Redis, and compares ways to elect a leader.
 package main
 
 import (

@@ -15,6 +15,7 @@ import (
 
 // TestMain lets the test binary be its own child process, as the program is.
 func TestMain(m *testing.M) {
+	actAsProgram()
 	local.ChildMain()
 	remote.ChildMain()
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
@@ -41,9 +42,8 @@ func TestUsage(t *testing.T) {
 		args string
 		want []string
 	}{
-		{"", []string{"check", "compare"}},
 		{"conquer", []string{"conquer"}},
-		{"init", []string{"<election>", "incumbent init --help"}},
+		{"init", []string{"ELECTION is missing", "incumbent init --help"}},
 		{"init job extra", []string{"extra"}},
 		{"init job --colour red", []string{"--colour"}},
 		{"init job --password hunter2", []string{"--password"}},
@@ -84,7 +84,7 @@ func TestHelp(t *testing.T) {
 	for args, want := range map[string][]string{
 		"--help":         {"compare", "version", "--quick"},
 		"compare --help": {"Examples:", "incumbent compare --quick", "Exit code:", "--ttl", "single,quorum3,quorum5", "pause-write", "DIR"},
-		"init --help": {"<election>", "Examples:", "incumbent init bridge-health --config incumbent.yaml", "Exit code:", "When not:", "--config=FILE",
+		"init --help": {"init ELECTION", "Examples:", "incumbent init bridge-health --config incumbent.yaml", "Exit code:", "When not:", "--config=FILE",
 			"INCUMBENT_CONFIG", "--single-address", "--quorum-masters", "--guards-off", "--json"},
 		"version --help": {"versions"},
 	} {

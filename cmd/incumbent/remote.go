@@ -19,33 +19,32 @@ import (
 )
 
 // runRemote plays the comparison at the user's own endpoints.
-func (c *compareCommand) runRemote(ctx context.Context, s streams, code *int) error {
-	ctx, stop := interruptible(ctx)
+func (c *compareCommand) runRemote(a *app) error {
+	ctx, stop := interruptible(a.ctx)
 	defer stop()
 	defer slog.SetDefault(slog.Default())
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // go-redis tells of each address that Sentinels name
 	if err := c.loadSet(); err != nil {
-		*code = c.misconfigured(s, err)
+		a.code = c.misconfigured(a.streams, err)
 		return nil
 	}
 	plan, err := c.remotePlan()
 	if err == nil && c.Cleanup == "" {
-		plan, err = c.allowed(plan, s.err)
+		plan, err = c.allowed(plan, a.err)
 	}
 	if err != nil {
-		*code = usage(s.err, "incumbent compare", fmt.Errorf("compare: --%w", err))
-		return nil
+		return a.misused("compare", fmt.Errorf("--%w", err))
 	}
 	defer func() { _ = c.set.Close() }() // nothing is left to lose
 	if err := c.set.Open(ctx); err != nil {
-		*code = c.misconfigured(s, err)
+		a.code = c.misconfigured(a.streams, err)
 		return nil
 	}
 	if c.Cleanup != "" {
-		*code = c.cleanup(ctx, s)
+		a.code = c.cleanup(ctx, a.streams)
 		return nil
 	}
-	*code, err = c.ask(ctx, s, plan)
+	a.code, err = c.ask(ctx, a.streams, plan)
 	return err
 }
 
@@ -53,7 +52,7 @@ func (c *compareCommand) runRemote(ctx context.Context, s streams, code *int) er
 func (c *compareCommand) misconfigured(s streams, err error) int {
 	var flag *errFlag
 	if errors.As(err, &flag) {
-		return usage(s.err, "incumbent compare", fmt.Errorf("compare: --%w", err))
+		return usage(s.err, "compare", fmt.Errorf("--%w", err))
 	}
 	code := misconfigured(s.err, "compare", err)
 	if c.Config == "" {
@@ -67,7 +66,7 @@ func (c *compareCommand) misconfigured(s streams, err error) int {
 func (c *compareCommand) ask(ctx context.Context, s streams, plan compare.Plan) (int, error) {
 	slo, err := c.limits()
 	if err != nil {
-		return usage(s.err, "incumbent compare", fmt.Errorf("compare: --%w", err)), nil
+		return usage(s.err, "compare", fmt.Errorf("--%w", err)), nil
 	}
 	for _, w := range c.set.Warnings() {
 		_, _ = fmt.Fprintf(s.err, "incumbent: warning: %s\n", w)
@@ -205,7 +204,7 @@ func (c *compareCommand) cleanupCommand(id remote.ID) string {
 func (c *compareCommand) cleanup(ctx context.Context, s streams) int {
 	id, err := remote.ParseID(c.Cleanup)
 	if err != nil {
-		return usage(s.err, "incumbent compare", fmt.Errorf("compare: --cleanup: %w", err))
+		return usage(s.err, "compare", fmt.Errorf("--cleanup: %w", err))
 	}
 	r := c.set.Remove(ctx, id.Names(id.Elections()))
 	for _, m := range r.Missed {

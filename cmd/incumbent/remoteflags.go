@@ -3,18 +3,29 @@ package main
 import (
 	"fmt"
 
+	"github.com/spf13/pflag"
+
 	"incumbent/compare/lab/remote"
 )
 
 // remoteFlags are the flags of compare that are for the user's own endpoints.
 type remoteFlags struct {
-	Config    string `placeholder:"FILE" help:"For --lab remote: YAML file with endpoints, TLS and passwords, as services read it. INCUMBENT_* variables override it (default: as INCUMBENT_CONFIG says)."`
-	KeyPrefix string `placeholder:"PREFIX" help:"For --lab remote: what all keys start with (default: as configured, which the ACL user may use already)."`
-	DryRun    bool   `help:"For --lab remote: look at the endpoints, say what would be written, and write nothing."`
-	Yes       bool   `help:"For --lab remote: do not ask before writing."`
-	Cleanup   string `placeholder:"ID" help:"For --lab remote: only remove the keys that an earlier comparison, which named this, could not remove."`
+	Config    string
+	KeyPrefix string
+	DryRun    bool
+	Yes       bool
+	Cleanup   string
 
 	set *remote.Set
+}
+
+func (f *remoteFlags) flags(to *pflag.FlagSet) {
+	to.Var(textFlag(&f.Config, "FILE"), "config", "For --lab remote: YAML file with endpoints, TLS and passwords, as services read it. INCUMBENT_* variables "+
+		"override it (default: as INCUMBENT_CONFIG says).")
+	to.Var(textFlag(&f.KeyPrefix, "PREFIX"), "key-prefix", "For --lab remote: what all keys start with (default: as configured, which the ACL user may use already).")
+	to.BoolVar(&f.DryRun, "dry-run", false, "For --lab remote: look at the endpoints, say what would be written, and write nothing.")
+	to.BoolVar(&f.Yes, "yes", false, "For --lab remote: do not ask before writing.")
+	to.Var(textFlag(&f.Cleanup, "ID"), "cleanup", "For --lab remote: only remove the keys that an earlier comparison, which named this, could not remove.")
 }
 
 // misplaced is an error where a flag was given that its lab does not have. The error

@@ -1,11 +1,14 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"incumbent/compare"
 	"incumbent/compare/fault"
@@ -18,78 +21,108 @@ import (
 
 // replayCommand is "incumbent replay".
 type replayCommand struct {
-	Seeds      []uint64      `arg:"" name:"seed" help:"Seeds of the runs to show."`
-	Mode       string        `default:"single" placeholder:"MODE" help:"single, quorum3, quorum5 and so on up to quorum9 (default: ${default})."`
-	Fault      string        `default:"crash" placeholder:"FAULT" help:"Which fault to play, see incumbent compare --help (default: ${default})."`
-	Guards     string        `default:"on" placeholder:"on,off" help:"Guards of the store: on or off (default: ${default})."`
-	TTL        time.Duration `name:"ttl" default:"2s" help:"How long a lease lasts, from 100ms to 1h (default: ${default})."`
-	Candidates int           `default:"3" help:"How many candidates take part, 2 to 50 (default: ${default})."`
-	conditions `embed:""`
-	Schedule   string `placeholder:"FILE" help:"Play the schedule of faults in this YAML file, not one fault."`
-	Events     bool   `help:"Print the events as JSON lines instead of a timeline, as they stand in events.jsonl."`
+	Seeds      []uint64
+	Mode       string
+	Fault      string
+	Guards     string
+	TTL        time.Duration
+	Candidates int
+	conditions
+	Schedule string
+	Events   bool
 }
 
-// Help is shown below the flags.
-func (replayCommand) Help() string {
-	return `A seed and the same flags give the same run, byte for byte, on any machine: incumbent compare
+func newReplayCommand(a *app) *cobra.Command {
+	r := replayCommand{Mode: "single", Fault: "crash", Guards: "on"}
+	c := &cobra.Command{
+		Use: "replay SEED...", Short: "Show one run of a comparison, step by step.",
+		Long: aboutReplay, Example: replayExample, Args: takes(1, "SEED..."),
+		RunE: func(c *cobra.Command, args []string) error {
+			for _, text := range args {
+				seed, err := strconv.ParseUint(text, 10, 64)
+				if err != nil {
+					return a.misused("replay", fmt.Errorf("SEED: %q: %s", text, ruleOf(err)))
+				}
+				r.Seeds = append(r.Seeds, seed)
+			}
+			return r.run(a)
+		},
+	}
+	r.flags(c.Flags())
+	completes(c, "mode", modesOfCompare()...)
+	completes(c, "fault", faultNames()...)
+	completes(c, "guards", "on", "off")
+	completes(c, "link", linkNames()...)
+	return c
+}
+
+func (r *replayCommand) flags(f *pflag.FlagSet) {
+	f.Var(textFlag(&r.Mode, "MODE"), "mode", "single, quorum3, quorum5 and so on up to quorum9.")
+	f.Var(textFlag(&r.Fault, "FAULT"), "fault", "Which fault to play, see incumbent compare --help.")
+	f.Var(textFlag(&r.Guards, "on|off"), "guards", "Guards of the store: on or off.")
+	f.DurationVar(&r.TTL, "ttl", defaultTTL, "How long a lease lasts, from 100ms to 1h.")
+	f.IntVar(&r.Candidates, "candidates", 3, "How many candidates take part, 2 to 50.")
+	r.conditions.flags(f)
+	f.Var(textFlag(&r.Schedule, "FILE"), "schedule", "Play the schedule of faults in this YAML file, not one fault.")
+	f.BoolVar(&r.Events, "events", false, "Print the events as JSON lines instead of a timeline, as they stand in events.jsonl.")
+}
+
+const replayExample = `  incumbent replay 7 --mode quorum3 --fault restart-empty --guards off
+  incumbent replay 1 2 3 --fault pause-write
+  incumbent replay 1 --mode quorum5 --schedule docs/examples/restart-during-pause.yaml
+  incumbent replay 4 --fault calm --events | jq -c 'select(.kind == "renewed")'`
+
+const aboutReplay = `A seed and the same flags give the same run, byte for byte, on any machine: incumbent compare
 prints the command for each broken rule.
 
 Marks in the timeline: * a fault strikes, - it is healed, ! somebody acts or believes beside a later
 leader.
 
-Examples:
-  incumbent replay 7 --mode quorum3 --fault restart-empty --guards off
-  incumbent replay 1 2 3 --fault pause-write
-  incumbent replay 1 --mode quorum5 --schedule docs/examples/restart-during-pause.yaml
-  incumbent replay 4 --fault calm --events | jq -c 'select(.kind == "renewed")'
-
 Exit code: 0 all rules were kept; 1 one was broken, or a run could not be played; 2 wrong usage;
 130 interrupted.`
-}
 
-// Run plays the seeds, one after the other.
-func (c *replayCommand) Run(ctx context.Context, s streams, code *int) error {
-	jobs, err := c.jobs()
+// run plays the seeds, one after the other.
+func (r *replayCommand) run(a *app) error {
+	jobs, err := r.jobs()
 	if err != nil {
-		*code = usage(s.err, "incumbent replay", fmt.Errorf("replay: --%w", err))
-		return nil
+		return a.misused("replay", fmt.Errorf("--%w", err))
 	}
 	command, err := newWorker()
 	if err != nil {
 		return err
 	}
-	ctx, stop := interruptible(ctx)
+	ctx, stop := interruptible(a.ctx)
 	defer stop()
-	r := &replay{command: c, out: s.out, jobs: jobs}
+	shown := &replay{command: r, out: a.out, jobs: jobs}
 	lab := compare.Virtual{Pool: &virtual.Pool{Workers: 1, Command: command}}
-	err = lab.Play(ctx, jobs, r.done)
+	err = lab.Play(ctx, jobs, shown.done)
 	switch {
-	case r.broken:
-		*code = exitFailed
+	case shown.broken:
+		a.code = exitFailed
 	case ctx.Err() != nil:
-		*code, err = exitInterrupted, nil
+		a.code, err = exitInterrupted, nil
 	}
-	return errors.Join(err, r.err)
+	return errors.Join(err, shown.err)
 }
 
 // jobs are those that the flags ask for. The error begins with the flag.
-func (c *replayCommand) jobs() ([]compare.Job, error) {
-	m, err := compare.ParseMode(c.Mode)
+func (r *replayCommand) jobs() ([]compare.Job, error) {
+	m, err := compare.ParseMode(r.Mode)
 	if err != nil {
 		return nil, fmt.Errorf("mode: %w", err)
 	}
 	p := compare.Plan{
-		Runs: 1, TTL: c.TTL, Modes: []compare.Mode{m}, Faults: []string{c.Fault}, Guards: []string{c.Guards}, Candidates: c.Candidates,
-		Renew: c.Renew, Link: c.link(), Loss: c.Loss, Drift: c.Drift,
+		Runs: 1, TTL: r.TTL, Modes: []compare.Mode{m}, Faults: []string{r.Fault}, Guards: []string{r.Guards}, Candidates: r.Candidates,
+		Renew: r.Renew, Link: r.link(), Loss: r.Loss, Drift: r.Drift,
 	}
-	if c.Schedule != "" {
-		s, err := fault.ReadSchedule(c.Schedule)
+	if r.Schedule != "" {
+		s, err := fault.ReadSchedule(r.Schedule)
 		if err != nil {
 			return nil, fmt.Errorf("schedule: %w", err)
 		}
 		p.Faults, p.Schedules = nil, []fault.Schedule{s}
 	}
-	if err := p.Validate(); err != nil {
+	if err := suggested(p.Validate(), p); err != nil {
 		var field *compare.FieldError
 		if errors.As(err, &field) && field.Field == "faults" {
 			field.Field = "fault"
@@ -97,7 +130,7 @@ func (c *replayCommand) jobs() ([]compare.Job, error) {
 		return nil, err
 	}
 	var jobs []compare.Job
-	for _, seed := range c.Seeds {
+	for _, seed := range r.Seeds {
 		p.Seed = seed
 		jobs = append(jobs, p.Jobs()...)
 	}

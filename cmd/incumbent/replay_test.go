@@ -92,7 +92,7 @@ func TestReplayUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "seed"},
+		{nil, "SEED is missing"},
 		{[]string{"one"}, "one"},
 		{[]string{"1", "--mode", "quorum4"}, `replay: --mode: "quorum4": must be single, or quorum`},
 		{[]string{"1", "--fault", "flood"}, `replay: --fault: "flood": must be of calm`},

@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"incumbent/compare/benchfile/tabulate"
 )
 
@@ -17,19 +19,48 @@ const exitInconclusive = 4
 
 // reportCommand is "incumbent report".
 type reportCommand struct {
-	Files           []string `arg:"" name:"file" help:"Files with benchmark results: output of go test -bench, or results.txt of incumbent compare; - is standard input."`
-	Baseline        []string `sep:"none" placeholder:"FILE" help:"Compare with this file, as new with old; may be repeated."`
-	Gate            []string `sep:"none" placeholder:"UNIT:LIMIT" help:"Fail if a result is worse than the baseline by more than this, as in overshoot-sec:+10% or overshoot-sec:+5ms; may be repeated."`
-	Columns         string   `placeholder:"mode|file" help:"What to put side by side without a baseline (default: modes if there are any, else files)."`
-	Units           []string `placeholder:"UNIT" help:"Show only these units, as in overshoot-sec."`
-	Ignore          []string `placeholder:"KEY" help:"Settings (cpu) and parts of names (/fault) that keep nothing apart."`
-	Format          string   `default:"text" placeholder:"FORMAT" help:"text, markdown, csv, json or html (default: ${default})."`
-	AllowIncomplete bool     `help:"Exit with 0 although a file may not hold its whole run."`
+	Files           []string
+	Baseline        []string
+	Gate            []string
+	Columns         string
+	Units           []string
+	Ignore          []string
+	Format          string
+	AllowIncomplete bool
 }
 
-// Help is shown below the flags.
-func (reportCommand) Help() string {
-	return `Each benchmark is a row, each mode or file a column: the median with its 95 % interval, and how it
+func newReportCommand(a *app) *cobra.Command {
+	r := reportCommand{Format: "text"}
+	c := &cobra.Command{
+		Use: "report FILE...", Short: "Compare benchmark files row by row, and fail on a regression.",
+		Long: aboutReport, Example: reportExample, Args: takes(1, "FILE..."), ValidArgsFunction: completeFiles,
+		RunE: func(c *cobra.Command, args []string) error {
+			r.Files = args
+			return r.run(a)
+		},
+	}
+	f := c.Flags()
+	f.Var(repeatedFlag(&r.Baseline, "FILE"), "baseline", "Compare with this file, as new with old; may be repeated.")
+	f.Var(repeatedFlag(&r.Gate, "UNIT:LIMIT"), "gate", "Fail if a result is worse than the baseline by more than this, "+
+		"as in overshoot-sec:+10% or overshoot-sec:+5ms; may be repeated.")
+	f.Var(textFlag(&r.Columns, "mode|file"), "columns", "What to put side by side without a baseline (default: modes if there are any, else files).")
+	f.Var(severalFlag(&r.Units, "UNIT"), "units", "Show only these units, as in overshoot-sec.")
+	f.Var(severalFlag(&r.Ignore, "KEY"), "ignore", "Settings (cpu) and parts of names (/fault) that keep nothing apart.")
+	f.Var(textFlag(&r.Format, "FORMAT"), "format", "text, markdown, csv, json or html.")
+	f.BoolVar(&r.AllowIncomplete, "allow-incomplete", false, "Exit with 0 although a file may not hold its whole run.")
+	completes(c, "columns", "mode", "file")
+	completes(c, "format", "text", "markdown", "csv", "json", "html")
+	return c
+}
+
+const reportExample = `  incumbent report results/results.txt
+  incumbent report new.txt --baseline old.txt
+  incumbent report new.txt --baseline old.txt --gate overshoot-sec:+10% --gate B/op:+1KiB
+  go test -bench . -count 10 ./bench | incumbent report - --format markdown`
+
+const aboutReport = `FILE is the output of go test -bench, or results.txt of incumbent compare; - is standard input.
+
+Each benchmark is a row, each mode or file a column: the median with its 95 % interval, and how it
 compares with the first column: the difference, p of the Mann-Whitney U test, and a verdict. With
 fewer than six samples a column the verdict is often "inconclusive", with the number that would do;
 run go test with -count. Whether higher or lower is better comes from the files ("Unit NAME
@@ -43,42 +74,32 @@ and so on for bytes, or the end of the unit itself: stale-accepted-fenced/run:0/
 Files may be UTF-8 or UTF-16, end their lines as they like, and have log lines in between. The
 output is ASCII unless LC_ALL, LC_CTYPE or LANG names UTF-8.
 
-Examples:
-  incumbent report results/results.txt
-  incumbent report new.txt --baseline old.txt
-  incumbent report new.txt --baseline old.txt --gate overshoot-sec:+10% --gate B/op:+1KiB
-  go test -bench . -count 10 ./bench | incumbent report - --format markdown
-
 Exit code: 0 all is well; 1 a gate failed, a file may not hold its whole run (a line says why), or a
 file could not be read; 2 wrong usage; 4 no gate failed, but one is inconclusive.`
-}
 
-// Run reads the files and prints the report.
-func (c *reportCommand) Run(s streams, code *int) error {
+// run reads the files and prints the report.
+func (c *reportCommand) run(a *app) error {
 	gates, err := c.check()
 	if err != nil {
-		*code = usage(s.err, "incumbent report", fmt.Errorf("report: --%w", err))
-		return nil
+		return a.misused("report", fmt.Errorf("--%w", err))
 	}
 	collection, err := tabulate.NewCollection(tabulate.Options{Columns: c.Columns, Units: c.Units, Ignore: c.Ignore})
 	if err != nil {
-		*code = usage(s.err, "incumbent report", fmt.Errorf("report: --%w", err))
-		return nil
+		return a.misused("report", fmt.Errorf("--%w", err))
 	}
 	defer lean()()
-	if err := c.read(s.in, collection); err != nil {
+	if err := c.read(a.in, collection); err != nil {
 		return err
 	}
 	r := collection.Report()
 	if err := r.Check(gates); err != nil {
-		*code = usage(s.err, "incumbent report", fmt.Errorf("report: --gate: %w", err))
-		return nil
+		return a.misused("report", fmt.Errorf("--gate: %w", err))
 	}
-	*code = c.exitCode(r)
-	if err := c.write(s.out, r); err != nil {
+	a.code = c.exitCode(r)
+	if err := c.write(a.out, r); err != nil {
 		return err
 	}
-	return c.remark(s.err, r)
+	return c.remark(a.err, r)
 }
 
 // check looks at the flags. The error begins with the flag.

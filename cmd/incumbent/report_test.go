@@ -43,6 +43,7 @@ func TestReportOutput(t *testing.T) {
 	t.Setenv("LC_ALL", "C")
 	old := benchFile(t, ".", "old.txt", lowerIsBetter, 8, "Renew/mode=single-8", .0100, "Renew/mode=quorum3-8", .0200, "Old/mode=single-8", 0.0, "Gone-8", 1.0)
 	now := benchFile(t, ".", "new.txt", "goos: linux\n", 8, "Renew/mode=single-8", .0125, "Renew/mode=quorum3-8", .0150, "Old/mode=single-16", 0.0)
+	alone := benchFile(t, ".", "alone.txt", lowerIsBetter, 8, "Renew/mode=single-8", .0100, "Ping-8", .0010)
 	few := benchFile(t, ".", "few.txt", lowerIsBetter, 3, "Renew/mode=single-8", .0100, "Renew/mode=quorum3-8", .0200)
 	for _, tt := range []struct {
 		name, args string
@@ -50,6 +51,7 @@ func TestReportOutput(t *testing.T) {
 	}{
 		{"modes", "OLD", exitOK},
 		{"few", "FEW", exitOK},
+		{"alone", "ALONE", exitOK}, // nothing stands beside anything
 		{"few-gate", "FEW --baseline OLD --units overshoot-sec --gate overshoot-sec:+10%", exitFailed}, // a row is gone
 		{"inconclusive", "FEW --baseline OLD2 --gate overshoot-sec:+10%", exitInconclusive},
 		{"files", "OLD NEW --columns file", exitOK},
@@ -62,7 +64,7 @@ func TestReportOutput(t *testing.T) {
 		{"html", "FEW --format html", exitOK},
 	} {
 		names := map[string]string{
-			"OLD": old, "NEW": now, "FEW": few,
+			"OLD": old, "NEW": now, "FEW": few, "ALONE": alone,
 			"OLD2": benchFile(t, ".", "more.txt", lowerIsBetter, 8, "Renew/mode=single-8", .0100, "Renew/mode=quorum3-8", .0200),
 			"OLD3": benchFile(t, ".", "same.txt", lowerIsBetter, 8, "Renew/mode=single-8", .0100, "Renew/mode=quorum3-8", .0200),
 		}
@@ -113,7 +115,7 @@ func TestReportUsage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ args, want string }{
-		{"", "<file>"},
+		{"", "FILE is missing"},
 		{a + " --gate overshoot-sec:+10%", "--gate: needs --baseline FILE"},
 		{b + " --baseline " + a + " --gate overshoot-sec:0.02", `"0.02" has no unit: must be UNIT:LIMIT, and the limit have a unit`},
 		{b + " --baseline " + a + " --gate overshoot-sec", "must be UNIT:LIMIT"},

@@ -1,58 +1,85 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
-	"reflect"
+	"os"
+	"strconv"
 	"strings"
 	"unicode"
 
-	"github.com/alecthomas/kong"
+	"github.com/spf13/pflag"
 
 	"incumbent/config"
 )
 
-// settingsGroup is where the help shows the flags of settings.
-const settingsGroup = "settings"
+// settingFlag marks the flags of settings, which the help shows last.
+const settingFlag = "incumbent_setting"
 
 // settings are the flags of a command that opens a configuration: the file, and
 // one flag for each setting.
 type settings struct {
-	Config string `env:"INCUMBENT_CONFIG" placeholder:"FILE" help:"YAML file with the settings; INCUMBENT_* variables override it, and the flags below both."`
-	kong.Plugins
-	known []config.Setting
-	given reflect.Value // a struct with a pointer or slice for each of known
+	file  string
+	given config.Flags
 }
 
-// newSettings makes the flags from what package config knows.
-func newSettings() settings {
-	var s settings
-	var fields []reflect.StructField
+// newSettings adds the flags to those of a command. A flag that the command has
+// already is its own: newSettings leaves it alone, and the setting has none.
+func newSettings(flags *pflag.FlagSet) *settings {
+	s := &settings{given: config.Flags{}}
+	flags.Var(textFlag(&s.file, "FILE"), "config",
+		"YAML file with the settings; INCUMBENT_* variables override it, and the flags below both ($INCUMBENT_CONFIG).")
 	for _, k := range config.Settings() {
-		if k.Flag == "" {
+		if k.Flag == "" || flags.Lookup(k.Flag) != nil {
 			continue
 		}
-		s.known = append(s.known, k)
-		fields = append(fields, flagField(len(fields), k))
+		f := flags.VarPF(&settingValue{k, s.given}, k.Flag, "", sentence(k.Usage))
+		f.Annotations = map[string][]string{settingFlag: nil}
+		if k.Bool {
+			f.NoOptDefVal = "true"
+		}
 	}
-	p := reflect.New(reflect.StructOf(fields))
-	s.given, s.Plugins = p.Elem(), kong.Plugins{p.Interface()}
 	return s
 }
 
-// flagField is the flag of one setting as kong wants it. Its value is left to
-// package config, which says what is wrong with it.
-func flagField(i int, k config.Setting) reflect.StructField {
-	f := reflect.StructField{Name: fmt.Sprintf("Flag%d", i), Type: reflect.TypeFor[*string]()}
-	hint := "VALUE"
-	switch {
-	case k.Bool:
-		f.Type, hint = reflect.TypeFor[*bool](), ""
-	case k.List:
-		f.Type, hint = reflect.TypeFor[[]string](), "VALUE,..."
+// settingValue is the flag of one setting. Its value is left to package config, which
+// says what is wrong with it; but a switch is on or off.
+type settingValue struct {
+	config.Setting
+	given config.Flags
+}
+
+// Set keeps what was given. A list grows when its flag is repeated.
+func (v *settingValue) Set(text string) error {
+	if v.Bool {
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return err
+		}
+		text = strconv.FormatBool(on)
 	}
-	f.Tag = reflect.StructTag(fmt.Sprintf(`name:%q help:%q placeholder:%q sep:"none" group:%q`, k.Flag, sentence(k.Usage), hint, settingsGroup))
-	return f
+	if old, again := v.given[v.Flag]; again && v.List {
+		text = old + "," + text
+	}
+	v.given[v.Flag] = text
+	return nil
+}
+
+// String is what was given.
+func (v *settingValue) String() string { return v.given[v.Flag] }
+
+// Type is what the help shows in place of a value.
+func (v *settingValue) Type() string {
+	switch {
+	case v.Bool:
+		return "bool"
+	case v.List:
+		return "VALUE,..."
+	case strings.HasSuffix(v.Key, "_file"):
+		return "FILE"
+	}
+	return "VALUE"
 }
 
 // sentence is text that begins with a capital and ends with a stop.
@@ -62,19 +89,26 @@ func sentence(text string) string {
 	return string(r) + "."
 }
 
+// path is the file that was named, by a flag or else by a variable; "" means none.
+func (s *settings) path() string { return cmp.Or(s.file, os.Getenv("INCUMBENT_CONFIG")) }
+
 // load reads the configuration from file, environment and flags.
 func (s *settings) load() (*config.Config, error) {
-	flags := config.Flags{}
-	for i, k := range s.known {
-		switch v := s.given.Field(i); {
-		case v.IsNil():
-		case k.List:
-			flags[k.Flag] = strings.Join(v.Interface().([]string), ",")
-		default:
-			flags[k.Flag] = fmt.Sprint(v.Elem().Interface())
-		}
+	return config.LoadFrom(config.Sources{Path: s.path(), Flags: s.given})
+}
+
+// open loads the configuration for the command of that name. If something is wrong with
+// it, it says what, sets the exit code, and returns false.
+func (s *settings) open(a *app, command string) (*config.Config, bool) {
+	cfg, err := s.load()
+	if err == nil {
+		return cfg, true
 	}
-	return config.LoadFrom(config.Sources{Path: s.Config, Flags: flags})
+	a.code = misconfigured(a.err, command, err)
+	if s.path() == "" {
+		_, _ = fmt.Fprintf(a.err, "incumbent: %s: no file was read: --config FILE names one (see incumbent %s --help)\n", command, command)
+	}
+	return nil, false
 }
 
 // misconfigured reports what is wrong with a configuration, or with servers that do

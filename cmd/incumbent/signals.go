@@ -24,10 +24,15 @@ func interrupts() []os.Signal {
 const moment = 2 * time.Second
 
 // interruptible returns a context that ends at the first interrupt. For a moment others
-// are ignored, so that what there is can be written; the next one after that ends the
-// program at once. So does any after stop, which must be called in the end.
+// are ignored, so that what there is can be written and the exit code is the program's
+// own; the next one after that ends the program at once. stop must be called in the end:
+// without an interrupt, the next one then ends the program.
 func interruptible(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
-	ctx, stop = signal.NotifyContext(parent, interrupts()...)
-	context.AfterFunc(ctx, func() { time.AfterFunc(moment, stop) })
-	return ctx, stop
+	ctx, restore := signal.NotifyContext(parent, interrupts()...)
+	context.AfterFunc(ctx, func() { time.AfterFunc(moment, restore) })
+	return ctx, func() {
+		if ctx.Err() == nil {
+			restore()
+		}
+	}
 }

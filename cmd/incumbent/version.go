@@ -5,14 +5,24 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/spf13/cobra"
 )
 
-type versionCommand struct{}
+// newVersionCommand is "incumbent version".
+func newVersionCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the versions of this program and of what it measures with.",
+		Long: `One a line: this program, Go, and the modules whose behaviour the figures depend on.
 
-// Run prints one version a line.
-func (versionCommand) Run(s streams) error {
-	_, err := fmt.Fprintln(s.out, strings.Join(versionList(), "\n"))
-	return err
+Exit code: 0; 2 wrong usage.`,
+		Example: "  incumbent version\n  incumbent --version        the first line only",
+		Args:    takes(0),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(a.out, strings.Join(versionList(), "\n"))
+			return err
+		},
+	}
 }
 
 // versions is what reports say in one line.

@@ -4,16 +4,20 @@ import (
 	"os"
 	"os/exec"
 
+	"github.com/spf13/cobra"
+
 	"incumbent/compare/lab/virtual"
 )
 
-// workerCommand is what child processes run.
-type workerCommand struct{}
-
-// Run never returns.
-func (workerCommand) Run(s streams) error {
-	virtual.Worker(s.in, s.out)
-	return nil
+// newWorkerCommand is what child processes run. It never returns.
+func newWorkerCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "worker", Short: "Play runs for another process of this program.", Hidden: true, Args: takes(0),
+		RunE: func(*cobra.Command, []string) error {
+			virtual.Worker(a.in, a.out)
+			return nil
+		},
+	}
 }
 
 // newWorker makes the command of a child process: this very program.

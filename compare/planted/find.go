@@ -113,7 +113,7 @@ func (p *program) find(ctx context.Context, b bug) (c catch, ok bool, err error)
 // findByTests runs the unit tests of a bug until one fails.
 func (p *program) findByTests(ctx context.Context, b bug) (c catch, ok bool, err error) {
 	for i, u := range b.tests {
-		failed, text, err := p.test(ctx, u, b.name)
+		failed, text, err := p.test(ctx, u, b.name, "")
 		if err != nil {
 			return c, false, err
 		}
@@ -124,12 +124,12 @@ func (p *program) findByTests(ctx context.Context, b bug) (c catch, ok bool, err
 	return c, false, nil
 }
 
-// test runs unit tests with a bug; "" is none. It fails when there are none of that
-// name.
-func (p *program) test(ctx context.Context, u unit, bug string) (failed bool, text string, err error) {
+// test runs unit tests with a bug; "" is none. What rare branches they reach goes to the
+// file, if there is one. It fails when there are none of that name.
+func (p *program) test(ctx context.Context, u unit, bug, reached string) (failed bool, text string, err error) {
 	cmd := exec.CommandContext(ctx, p.tests[u.pkg], "-test.run=^("+u.run+")$", "-test.count=1", "-test.timeout=60s", "-test.v")
 	cmd.Dir = filepath.Join(p.root, u.pkg)
-	cmd.Env = environment(bug, "")
+	cmd.Env = environment(bug, reached)
 	out, err := cmd.CombinedOutput()
 	text = string(out)
 	var exit *exec.ExitError

@@ -15,7 +15,7 @@ import (
 )
 
 // Folders with code that may have bugs planted and rare branches marked.
-var folders = []string{"election", "single", "quorum", "internal/vote", "internal/vote/native"}
+var folders = []string{"election", "single", "quorum", "both", "internal/vote", "internal/vote/native"}
 
 // switchDir is the package that the overlay adds. scriptsFile is where the sources
 // of scripts become scripts, and scriptsText what is said there.

@@ -19,14 +19,17 @@ const callLimit = 5 * time.Second
 // any time, from any goroutine. Time is the Go runtime's, so that a
 // testing/synctest bubble makes it virtual.
 type Memory struct {
-	mu     sync.Mutex
-	lease  *memoryLease // the latest; it may have run out
-	last   election.Token
-	freed  election.Token // token of the term released last
-	stolen int
-	subs   map[chan struct{}]bool
-	faults memoryFaults
-	calls  map[Op]int
+	mu      sync.Mutex
+	lease   *memoryLease // the latest; it may have run out
+	last    election.Token
+	freed   election.Token // token of the term released last
+	stolen  int
+	subs    map[chan struct{}]bool
+	asked   *election.HandOver // a request to the holder of the lease
+	heir    string             // goes first until heirEnd
+	heirEnd time.Time
+	faults  memoryFaults
+	calls   map[Op]int
 
 	undoing int           // bids that are being undone
 	settled chan struct{} // closed when none is any more

@@ -13,13 +13,14 @@ import (
 // An Op is a kind of call that a store gets.
 type Op string
 
-// The calls of election.Store that are counted and can fail.
+// The calls of election.Store, and of election.Asker, that are counted and can fail.
 const (
 	OpAcquire Op = "acquire"
 	OpRenew   Op = "renew"
 	OpRelease Op = "release"
 	OpInspect Op = "inspect"
 	OpListen  Op = "listen" // Store.Released; it never fails
+	OpAsk     Op = "ask"
 	// opUndo is a release that the store sends by itself.
 	opUndo Op = "undo"
 )
@@ -41,7 +42,7 @@ func kindsOf(named []Op) []Op {
 	if len(named) > 0 {
 		return named
 	}
-	return []Op{OpAcquire, OpRenew, OpRelease, OpInspect, opUndo}
+	return []Op{OpAcquire, OpRenew, OpRelease, OpInspect, OpAsk, opUndo}
 }
 
 // Expire ends the lease as if its time had run out or its key had been deleted.
@@ -64,6 +65,7 @@ func (m *Memory) StealBy(id string) election.Token {
 	}
 	m.last++
 	m.stolen++
+	m.asked, m.heir = nil, ""
 	who := election.Candidate{ID: id, Instance: fmt.Sprintf("thief-%d", m.stolen)}
 	m.lease = &memoryLease{
 		value:   who.Instance,

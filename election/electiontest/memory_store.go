@@ -30,11 +30,16 @@ func (m *Memory) acquire(b election.Bid) (election.Grant, error) {
 		who := l.leader()
 		return election.Grant{}, &election.HeldError{Holder: who, Left: who.Left, Last: m.last}
 	}
+	if left := m.kept(); left > 0 && b.Candidate.ID != m.heir {
+		return election.Grant{}, &election.GuardError{
+			Guards: election.HandOverGuard, Masters: []string{memoryName}, Left: left, Last: m.last,
+		}
+	}
 	token := max(m.last, b.Floor) + 1
 	if token > election.MaxToken {
 		return election.Grant{}, &election.RegressedError{Offered: m.last, Known: b.Floor}
 	}
-	m.last = token
+	m.last, m.asked, m.heir = token, nil, ""
 	m.lease = &memoryLease{
 		value:   b.Value,
 		holder:  election.Leader{Candidate: b.Candidate, Token: token, TTL: b.TTL},
@@ -49,14 +54,16 @@ func memoryGrant(b election.Bid, t election.Token) election.Grant {
 
 // Renew implements election.Store.
 func (s memoryStore) Renew(ctx context.Context, g election.Grant) (election.Grant, error) {
+	var asked *election.HandOver
 	err := s.m.do(ctx, OpRenew, func() error {
 		if err := s.m.owns(g.Value); err != nil {
 			return err
 		}
 		s.m.lease.expires = time.Now().Add(g.TTL)
+		asked = s.m.asked
 		return nil
 	}, nil)
-	g.Held, g.Masters = 1, 1
+	g.Held, g.Masters, g.Asked = 1, 1, asked
 	return g, err
 }
 
@@ -78,6 +85,7 @@ func (s memoryStore) Release(ctx context.Context, g election.Grant) (r election.
 			return err
 		}
 		s.m.freed = g.Token
+		s.m.reserve()
 		r.Waiting = s.m.free()
 		return nil
 	}, nil)
@@ -118,6 +126,8 @@ func (s memoryStore) Inspect(ctx context.Context) (election.State, error) {
 		if l := s.m.held(); l != nil {
 			who := l.leader()
 			st.Holder, st.Value, st.Until = &who, l.value, l.expires
+		} else if s.m.kept() > 0 {
+			st.Heir, st.Guards, st.GuardUntil = s.m.heir, election.HandOverGuard, s.m.heirEnd
 		}
 		return nil
 	}, nil)

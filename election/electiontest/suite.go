@@ -15,6 +15,8 @@ import (
 type Setup struct {
 	// Masters is how many masters keep the lease; 1 in single mode.
 	Masters int
+	// Listeners is how many subscriptions a standby has at one server. 0 means 1.
+	Listeners int
 	// TTL is a lease that the environment can serve without a hurry: in real
 	// time about a second, in virtual time anything.
 	TTL time.Duration
@@ -50,16 +52,17 @@ type check struct {
 	run  func(t *testing.T, s *Setup)
 }
 
-// RunStore checks all that election.Store promises.
+// RunStore checks all that election.Store promises, and election.Asker where the store
+// is one.
 func RunStore(t *testing.T, f Factory) {
 	t.Helper()
-	runChecks(t, f, acquireChecks, renewChecks, releaseChecks, tokenChecks, wakeChecks, inspectChecks)
+	runChecks(t, f, acquireChecks, renewChecks, releaseChecks, tokenChecks, wakeChecks, inspectChecks, askChecks)
 }
 
 // RunElector checks what users see of an elector over such a store.
 func RunElector(t *testing.T, f Factory) {
 	t.Helper()
-	runChecks(t, f, electorChecks, handOverChecks)
+	runChecks(t, f, electorChecks, handOverChecks, askedChecks)
 }
 
 func runChecks(t *testing.T, f Factory, groups ...[]check) {

@@ -182,6 +182,11 @@ func termIsTaken(t *testing.T, s *Setup) {
 	e := s.elector(t, "ann")
 	term := s.lead(t, e)
 	thief := s.Open()
+	if _, err := thief.Acquire(t.Context(), s.bid("bob")); err == nil { // its connections stand now
+		t.Error("bob acquires ann's lease")
+	}
+	settle(t, thief)
+	s.Wait(s.TTL / 10) // between the early renewal of a term and the next one
 	s.deleteAll()
 	g := winAfter(t, s, thief, s.bid("bob"))
 	receive(t, term.Context().Done(), s.TTL, "the end of a stolen term")

@@ -20,6 +20,7 @@ var guardLetters = []struct {
 	{"f", election.FailoverGuard},
 	{"n", election.NoRecordGuard},
 	{"e", election.ExpiryGuard},
+	{"h", election.HandOverGuard}, // always on: the script does not look for it
 }
 
 // letters is the set as the script reads it.

@@ -32,6 +32,11 @@ func (m *Master) Inspect(ctx context.Context) election.MasterState {
 		st.Holder = &r.Holder
 	}
 	f := fields(raw)
+	if f.text(5) != "" {
+		latest := r.Holder
+		latest.Left = 0
+		st.Latest = &latest
+	}
 	if r.Value != "" || f.text(8) != "" || f.text(13) != "" {
 		m.known.Store(true)
 	}
@@ -72,6 +77,9 @@ func (m *Master) waiting(st *election.MasterState, f fields, info map[string]str
 	note(election.FailoverGuard, date(f.number(11)))
 	if up, err := strconv.Atoi(info["uptime_in_seconds"]); err == nil && (info["run_id"] == "" || info["run_id"] != f.text(14)) {
 		note(election.RestartGuard, st.Now.Add(length+time.Second-time.Duration(up)*time.Second))
+	}
+	if until := date(f.number(17)); st.Value == "" && f.text(16) != "" && until.After(st.Now) {
+		st.Heir, st.Guards, st.GuardUntil = f.text(16), st.Guards|election.HandOverGuard, later(st.GuardUntil, until)
 	}
 	note(election.ClockGuard, st.Now.Add(m.clock.distrust(length)))
 }

@@ -114,7 +114,7 @@ func (m *Master) Acquire(ctx context.Context, b election.Bid, assumeNew bool) (R
 		return r, nil
 	}
 	r, err := m.call(ctx, "acquire", acquireScript, b.Value, b.TTL.Milliseconds(), uint64(b.Floor), who, m.kept(b.TTL),
-		flag(m.Seals), m.limit(ctx), longest.Milliseconds(), letters(m.Guards), flag(assumeNew))
+		flag(m.Seals), m.limit(ctx), longest.Milliseconds(), letters(m.Guards), flag(assumeNew), b.Candidate.ID)
 	if err == nil {
 		r = m.judge(r, longest)
 	}

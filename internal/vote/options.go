@@ -32,6 +32,9 @@ type Options struct {
 	// a replica that is promoted may then have missed the lease. A master that
 	// has fewer can neither elect nor keep a leader.
 	ReplicaAcks int
+	// MaxTTL is the longest TTL of any candidate, for Inspect in a process that has
+	// not bid: how long guards last. 0 means that only the record tells.
+	MaxTTL time.Duration
 	// Logger gets warnings about servers. nil means slog.Default().
 	Logger *slog.Logger
 	// Clock is where elapsed time comes from, to tell a master's clock that
@@ -54,6 +57,9 @@ func (o Options) WithDefaults() (Options, error) {
 	}
 	if o.Clock == nil {
 		o.Clock = election.SystemClock()
+	}
+	if o.GuardsOff.Has(election.HandOverGuard) {
+		return o, fmt.Errorf("option GuardsOff: %s: cannot be switched off", election.HandOverGuard)
 	}
 	if o.GuardsOff & ^election.AllGuards != 0 {
 		return o, fmt.Errorf("option GuardsOff: %d: has bits that are no guard's", o.GuardsOff)
@@ -79,5 +85,6 @@ func (o Options) Set(m *Master) error {
 	m.Guards = election.AllGuards &^ o.GuardsOff
 	m.AssumeNew, m.ReplicaAcks = o.AssumeNew, o.ReplicaAcks
 	m.clock.own = o.Clock
+	m.clock.span(o.MaxTTL)
 	return nil
 }

@@ -13,7 +13,8 @@ import (
 // Reply is a script's answer.
 type Reply struct {
 	// Status is the script's own word: granted, held, guarded, sealed, lost,
-	// regressed, renewed, taken, expired, reseated, released, state, ready.
+	// regressed, renewed, taken, expired, reseated, released, state, ready, asked,
+	// free, other.
 	Status string
 	// Now is the server's time.
 	Now time.Time
@@ -34,6 +35,8 @@ type Reply struct {
 	RunID string
 	// Note is what the script has to say about its guards: hidden, restless.
 	Note string
+	// Asked is the request to hand over that a renewal brought; nil if there is none.
+	Asked *election.HandOver
 	// Waiting is how many subscribers a release reached.
 	Waiting int
 }
@@ -57,6 +60,9 @@ func parse(raw []any) (Reply, error) {
 		return r, fmt.Errorf("%w: the next token would not fit in 53 bits", election.ErrTokenSpent)
 	case "released":
 		r.Waiting = int(f.number(2))
+		return r, nil
+	case "renewed":
+		r.Asked = asked(f.text(3))
 		return r, nil
 	}
 	r.Token = f.token(2)

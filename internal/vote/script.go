@@ -30,6 +30,8 @@ var (
 	inspectSource string
 	//go:embed lua/init.lua
 	initSource string
+	//go:embed lua/ask.lua
+	askSource string
 
 	acquireScript = newScript("acquire", acquireSource)
 	sealScript    = newScript("seal", sealSource)
@@ -38,11 +40,12 @@ var (
 	releaseScript = newScript("release", releaseSource)
 	inspectScript = newScript("inspect", inspectSource)
 	initScript    = newScript("init", initSource)
+	askScript     = newScript("ask", askSource)
 )
 
 // Scripts lists all scripts, for preloading and for the floors of a benchmark.
 func Scripts() []Script {
-	return []Script{acquireScript, sealScript, renewScript, reseatScript, releaseScript, inspectScript, initScript}
+	return []Script{acquireScript, sealScript, renewScript, reseatScript, releaseScript, inspectScript, initScript, askScript}
 }
 
 func newScript(name, source string) Script {

@@ -37,6 +37,11 @@ var states = map[string][][]any{
 	"theirs, no record":                 {{"SET", "L", "m", "PX", 60000}},
 	"theirs, no expiry":                 {{"SET", "L", "other"}, {"HSET", "R", "last", high}},
 	"released":                          {{"HSET", "R", "last", high, "token", high, "until", "0", "released", high, "holder", "{}", "ttl", "9"}},
+	"asked":                             {{"SET", "L", "me", "PX", 60000}, {"HSET", "R", "last", high, "token", high, "value", "me", "ask", "{}", "asked", high, "heir", "heir", "heir_ms", "9000"}},
+	"asked for any":                     {{"SET", "L", "me", "PX", 60000}, {"HSET", "R", "last", high, "token", high, "ask", "{}", "asked", high, "heir", "", "heir_ms", "9000"}},
+	"kept for an heir":                  {{"HSET", "R", "last", high, "token", high, "until", "0", "asked", "", "heir", "heir", "heir_until", top}},
+	"kept for us":                       {{"HSET", "R", "last", high, "token", high, "until", "0", "asked", "", "heir", "me", "heir_until", top}},
+	"kept for nobody":                   {{"HSET", "R", "last", high, "token", high, "until", "0", "heir", "heir", "heir_until", "5"}},
 	"until far ahead":                   {{"HSET", "R", "last", high, "token", high, "until", top}},
 	"last is a word":                    {{"HSET", "R", "last", "many", "token", "1"}},
 	"last is not a number":              {{"HSET", "R", "last", "nan"}},
@@ -78,11 +83,13 @@ var calls = map[string]struct {
 	"undo":                  {releaseScript, []any{"me", "0", "channel"}},
 	"inspect":               {inspectScript, nil},
 	"init":                  {initScript, []any{7200000}},
+	"ask":                   {askScript, []any{high, `{"token":9000000000000000}`, "heir", 5000}},
+	"ask another":           {askScript, []any{above, "{}", "", 0}},
 }
 
 // bid makes arguments of the acquire script for a lease of a minute.
 func bid(floor, seal, limit, guards, assume string) []any {
-	return []any{"me", 60000, floor, `{"id":"me"}`, 7200000, seal, limit, 60000, guards, assume}
+	return []any{"me", 60000, floor, `{"id":"me"}`, 7200000, seal, limit, 60000, guards, assume, "me"}
 }
 
 // Every script in every state: the same reply and the same content afterwards
@@ -192,7 +199,7 @@ func TestTokensAtTheTop(t *testing.T) {
 	c := plain(t, mini.Addr())
 	ctx := t.Context()
 	for want := int64(1<<53 - 5); want <= 1<<53-1; want++ {
-		reply, err := acquireScript.run(ctx, c, []string{"L", "R"}, fmt.Sprint(want), 60000, fmt.Sprint(want-1), "{}", 7200000, "", "0", 60000, "", "")
+		reply, err := acquireScript.run(ctx, c, []string{"L", "R"}, fmt.Sprint(want), 60000, fmt.Sprint(want-1), "{}", 7200000, "", "0", 60000, "", "", "me")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +212,7 @@ func TestTokensAtTheTop(t *testing.T) {
 		}
 		mini.Del("L")
 	}
-	reply, err := acquireScript.run(ctx, c, []string{"L", "R"}, "x", 60000, "0", "{}", 7200000, "", "0", 60000, "", "")
+	reply, err := acquireScript.run(ctx, c, []string{"L", "R"}, "x", 60000, "0", "{}", 7200000, "", "0", 60000, "", "", "me")
 	if err != nil || reply[0] != "spent" || mini.Exists("L") {
 		t.Errorf("above the top: %v, %v; the lease exists: %t", reply, err, mini.Exists("L"))
 	}

@@ -225,6 +225,9 @@ func (r *Report) counts() string {
 		}
 	}
 	text := "Compared with " + r.Columns[0] + ": " + strings.Join(parts, ", ") + "."
+	if len(parts) == 0 {
+		text = "Nothing to compare: no row has a result both in " + r.Columns[0] + " and in another column."
+	}
 	if v.Incomplete {
 		text += " INCOMPLETE: a file may not hold its whole run."
 	}

@@ -1,13 +1,13 @@
 -- One master's grant. KEYS: lease, record.
 -- ARGV: value, ttl ms, floor, holder, retention ms, seal ('1': a vote that awaits its seal),
 -- limit (server time in ms; 0: none), max ttl ms, guards that are on (letters of r f n e),
--- assume ('1': no record means that nobody can be leading).
+-- assume ('1': no record means that nobody can be leading), id of the candidate.
 -- The time is read once; lease and record change together. What cannot be read is 0.
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local lease = redis.call('GET', KEYS[1])
 local r = redis.call('HMGET', KEYS[2], 'last', 'token', 'holder', 'ttl', 'until', 'fresh_until', 'run_id', 'init',
-  'guard_id', 'guard_until', 'arms')
+  'guard_id', 'guard_until', 'arms', 'heir', 'heir_until')
 local last = tonumber(r[1] or '0')
 local own = tonumber(r[2] or '0')
 if not last or not own or not (last >= 0 and last <= 9007199254740991) then
@@ -112,6 +112,16 @@ if up and string.find(on, 'r', 1, true) and not (run ~= '' and r[8] == run) then
     wait, why = math.max(wait, young), why .. 'r'
   end
 end
+-- A lease that was handed over is its heir's for a while. That only ever refuses more,
+-- so no promise rests on it; it cannot be switched off, and ends with the next grant.
+local first = tonumber(r[13] or '0') or 0
+if first > now + length then -- asked for too long, or the clock went back: it is cut once
+  first = now + length
+  redis.call('HSET', KEYS[2], 'heir_until', string.format('%.0f', first))
+end
+if first > now and not mine and r[12] and r[12] ~= '' and r[12] ~= ARGV[11] then
+  wait, why = math.max(wait, first - now), why .. 'h'
+end
 if wait > 0 then
   return {'guarded', now, string.format('%.0f', last), '', wait, why, '0', '0', run, notes}
 end
@@ -132,6 +142,7 @@ end
 -- Only a grant says which server the record belongs to (R5), and ends its guards.
 redis.call('HSET', KEYS[2], 'value', ARGV[1], 'token', s, 'vote', ARGV[6],
   'until', string.format('%.0f', math.max(till, now + tonumber(ARGV[2]))), 'holder', ARGV[4], 'ttl', ARGV[2],
-  'run_id', id, 'fresh_until', '0', 'guard_id', '', 'guard_until', '0', 'arms', '0', 'ask', '')
+  'run_id', id, 'fresh_until', '0', 'guard_id', '', 'guard_until', '0', 'arms', '0',
+  'ask', '', 'asked', '', 'heir', '', 'heir_until', '0')
 redis.call('PEXPIRE', KEYS[2], ARGV[5])
 return {'granted', now, s, '', 0, '', '0', '0', run, notes}

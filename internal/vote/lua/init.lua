@@ -19,6 +19,7 @@ if type(info) == 'string' then
     id = run .. '-' .. (string.match(info, 'master_replid2:(%w+)') or '')
   end
 end
-redis.call('HSET', KEYS[2], 'until', '0', 'run_id', id, 'init', run, 'fresh_until', '0', 'guard_id', '', 'guard_until', '0', 'arms', '0')
+redis.call('HSET', KEYS[2], 'until', '0', 'run_id', id, 'init', run, 'fresh_until', '0', 'guard_id', '', 'guard_until', '0', 'arms', '0',
+  'heir_until', '0')
 redis.call('PEXPIRE', KEYS[2], ARGV[1])
 return {'ready', now, r[1] or '0'}

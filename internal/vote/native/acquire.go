@@ -3,7 +3,7 @@ package native
 import "strings"
 
 // acquire is one master's grant. argv: value, ttl ms, floor, holder, retention ms,
-// seal, limit, max ttl ms, guards that are on, assume.
+// seal, limit, max ttl ms, guards that are on, assume, id.
 func acquire(c *call) Reply {
 	a := newAcquisition(c)
 	if c.odd {
@@ -52,6 +52,8 @@ type acquisition struct {
 	arms         int64
 	on           string // letters of guards
 	late         bool
+	heir         string
+	first        int64 // until when the heir goes first
 }
 
 // newAcquisition reads everything.
@@ -61,7 +63,7 @@ func newAcquisition(c *call) *acquisition {
 		limit: c.number(c.argv[6]), longest: c.span(c.argv[7]), on: c.argv[8],
 		server: c.identify(), last: c.count("last"), own: c.count("token"),
 		till: c.count("until"), fresh: c.count("fresh_until"), guard: c.count("guard_until"),
-		seen: c.field("guard_id"), arms: c.count("arms"),
+		seen: c.field("guard_id"), arms: c.count("arms"), heir: c.field("heir"), first: c.count("heir_until"),
 	}
 	a.value, a.held = c.Get(c.lease)
 	a.mine = a.held && a.value == c.argv[0]
@@ -161,6 +163,13 @@ func (a *acquisition) guarded() (wait int64, why string) {
 			wait, why = max(wait, young), why+"r"
 		}
 	}
+	if a.first > a.now+a.length {
+		a.first = a.now + a.length // asked for too long, or the clock went back: it is cut once
+		a.set("heir_until", text(a.first))
+	}
+	if a.first > a.now && !a.mine && a.heir != "" && a.heir != a.argv[10] {
+		wait, why = max(wait, a.first-a.now), why+"h"
+	}
 	return wait, why
 }
 
@@ -175,7 +184,8 @@ func (a *acquisition) grant(token int64) Reply {
 	// Only a grant says which server the record belongs to (R5), and ends its guards.
 	a.set("value", argv[0], "token", s, "vote", argv[5],
 		"until", text(max(a.till, a.now+a.ttl)), "holder", argv[3], "ttl", argv[1],
-		"run_id", a.server.id, "fresh_until", "0", "guard_id", "", "guard_until", "0", "arms", "0", "ask", "")
+		"run_id", a.server.id, "fresh_until", "0", "guard_id", "", "guard_until", "0", "arms", "0",
+		"ask", "", "asked", "", "heir", "", "heir_until", "0")
 	a.PExpire(a.record, a.retention)
 	return Reply{"granted", a.now, s, "", int64(0), "", "0", "0", a.server.run, a.notes}
 }

@@ -75,6 +75,7 @@ var answers = []string{
 	"seal sealed", "seal lost", "seal regressed", "renew renewed", "renew expired", "renew taken",
 	"reseat reseated", "reseat late", "reseat regressed", "reseat taken",
 	"acquire restless", "acquire hidden", "release released", "release expired", "release taken", "inspect state", "init ready", "init held",
+	"ask asked", "ask free", "ask other",
 }
 
 // FuzzNativeIsLua is TestNativeIsLua for data that a fuzzer makes.

@@ -14,7 +14,8 @@ func initialize(c *call) Reply {
 	if c.odd {
 		return nil
 	}
-	c.set("until", "0", "run_id", server.id, "init", server.run, "fresh_until", "0", "guard_id", "", "guard_until", "0", "arms", "0")
+	c.set("until", "0", "run_id", server.id, "init", server.run, "fresh_until", "0", "guard_id", "", "guard_until", "0", "arms", "0",
+		"heir_until", "0")
 	c.PExpire(c.record, retention)
 	return Reply{"ready", c.now, last}
 }

@@ -47,13 +47,14 @@ type Script struct {
 // Scripts lists all of them.
 func Scripts() []Script {
 	return []Script{
-		{"acquire", "ac86fecc10c65c3266650ca2f85993f7830efbbf", 10, acquire},
+		{"acquire", "1b6f37ec65ba31f3ad5653e44fbbced9f4d20bc6", 11, acquire},
 		{"seal", "b954ce0c630ce273ee8accd6d1fb6f90eae3c393", 3, seal},
 		{"renew", "8835c67e8f011727a796cb34fa93a30f72c3aa8e", 4, renew},
 		{"reseat", "26517e272115e24e794e0a4adaccc0c2d4f73a6b", 7, reseat},
-		{"release", "bef374485f10f26deaa825204033cd39a934bfd6", 3, release},
-		{"inspect", "f8a79b8c1303076bf3348b431f9370a08b2438d2", 0, inspect},
-		{"init", "8ce528f518ece1427c3ca8bf36de8738fbad0ba4", 1, initialize},
+		{"release", "8bc8fd5e663b6579915a42ca02144b5dd7839f59", 3, release},
+		{"inspect", "eadfc66b2cc85e9eeb675848acd8a084b0e7d275", 0, inspect},
+		{"init", "a8bac8780768f8ab3ff9b638cd7272f9f1633136", 1, initialize},
+		{"ask", "f524e323a345d98b7bb788174ad6da839d81f169", 4, ask},
 	}
 }
 

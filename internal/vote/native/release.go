@@ -7,6 +7,10 @@ func release(c *call) Reply {
 	if held && lease != c.argv[0] {
 		return c.taken("taken", c.fieldOr("last", "0"), lease)
 	}
+	reserve := c.span(c.fieldOr("heir_ms", "0"))
+	if c.odd {
+		return nil
+	}
 	if held {
 		c.Del(c.lease)
 	} else if !c.granted(c.argv[0]) {
@@ -20,6 +24,10 @@ func release(c *call) Reply {
 		c.set("until", "0")
 		if c.argv[1] != "0" {
 			c.set("released", c.argv[1])
+		}
+		// Whoever was asked for goes first for a while, once: see acquire.
+		if heir := c.field("heir"); heir != "" && c.field("asked") == c.argv[1] && c.HExists(c.record, "asked") {
+			c.set("asked", "", "heir_until", text(c.now+reserve))
 		}
 	}
 	heard := int64(c.Publish(c.argv[2], c.argv[0]))

@@ -207,7 +207,7 @@ func (s *sequence) restarts(n int) string {
 		s.both(func(p *side) { p.m.Restart(false) })
 		s.load()
 		s.seen.calls++
-		s.do("EVALSHA", vote.Scripts()[0].SHA, "2", leaseKey, recordKey, s.value(), "1000", "0", "{}", "604800000", "", "0", "2000", "rfne", "")
+		s.do("EVALSHA", vote.Scripts()[0].SHA, "2", leaseKey, recordKey, s.value(), "1000", "0", "{}", "604800000", "", "0", "2000", "rfne", "", "a")
 		time.Sleep(time.Duration(s.pick(30)) * 100 * time.Millisecond)
 	}
 	return fmt.Sprintf("%d restarts", n)
@@ -228,6 +228,7 @@ func (s *sequence) info() func(string) string {
 // corrupt writes what this library does not.
 func (s *sequence) corrupt() string {
 	field := s.of("last", "token", "holder", "ttl", "until", "fresh_until", "run_id", "init", "guard_id", "guard_until", "arms",
+		"asked", "heir", "heir_ms", "heir_until",
 		"value", "vote", "ask", "released")
 	switch s.pick(10) {
 	case 0:
@@ -283,7 +284,7 @@ func (s *sequence) call() string {
 func (s *sequence) argv(name string) []string {
 	switch name {
 	case "acquire":
-		return []string{s.value(), s.span(), s.floor(), s.holder(), s.retention(), s.of("", "1"), s.limit(), s.span(), s.guards(), s.of("", "1")}
+		return []string{s.value(), s.span(), s.floor(), s.holder(), s.retention(), s.of("", "1"), s.limit(), s.span(), s.guards(), s.of("", "1"), s.id()}
 	case "seal":
 		return []string{s.value(), s.token(), s.retention()}
 	case "renew":
@@ -294,12 +295,16 @@ func (s *sequence) argv(name string) []string {
 		return []string{s.value(), s.token(), channel}
 	case "init":
 		return []string{s.retention()}
+	case "ask":
+		return []string{s.token(), s.of(`{"token":1}`, "x", ""), s.id(), s.span()}
 	}
 	return nil
 }
 
 func (s *sequence) value() string  { return s.of("a", "b", "b", "a", "a", "c\r\n\x00", "") }
 func (s *sequence) holder() string { return s.of("{}", `{"id":"a"}`, "x", "") }
+
+func (s *sequence) id() string { return s.of("a", "b", "a", "") }
 
 // guards are seldom less than all.
 func (s *sequence) guards() string { return s.of("rfne", "rfne", "fne", "ne", "", "e", "rn", "?") }
