@@ -87,7 +87,7 @@ Exit code: the command's own, or 128 + n if signal n ended it, or this while it 
   120  leadership was lost (with --on-lost=exit or --once)
   121  not leader within --wait
   122  wrong usage or configuration
-  125  incumbent itself failed: servers that cannot serve, its watchdog was killed (then as 120), ...
+  125  incumbent itself failed: servers that cannot serve, its watchdog killed (then as 120), ...
   126  COMMAND cannot be executed
   127  COMMAND was not found`
 

@@ -209,10 +209,10 @@ func TestStoppedCommandEnds(t *testing.T) {
 func TestDeadline(t *testing.T) {
 	for _, deaf := range []string{"", "deaf"} {
 		file := filepath.Join(t.TempDir(), "beats")
-		deadline := supervise.Now().Add(1500 * time.Millisecond)
+		deadline := supervise.Now().Add(3500 * time.Millisecond)
 		c, err := supervise.Start(supervise.Options{
-			Path: os.Args[0], Args: []string{os.Args[0], "beat", file, deaf}, Deadline: supervise.Now().Add(700 * time.Millisecond),
-			Timing: supervise.Timing{StepDown: 300 * time.Millisecond}, Watchdog: []string{"watchdog"}, Stderr: os.Stderr,
+			Path: os.Args[0], Args: []string{os.Args[0], "beat", file, deaf}, Deadline: supervise.Now().Add(2 * time.Second),
+			Timing: supervise.Timing{StepDown: time.Second, Margin: 100 * time.Millisecond, Grace: time.Minute}, Watchdog: []string{"watchdog"}, Stderr: os.Stderr,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -222,7 +222,7 @@ func TestDeadline(t *testing.T) {
 		}
 		r := c.Result()
 		b := beats(t, file)
-		if early := deadline.Sub(b.last); early <= 0 || early > 1200*time.Millisecond {
+		if early := deadline.Sub(b.last); early <= 0 || early > 1400*time.Millisecond {
 			t.Errorf("%q: the last sign of life is %s before the deadline", deaf, early)
 		}
 		if r.Asked != supervise.Deadline || r.Status == nil || r.Killed != (deaf != "") {

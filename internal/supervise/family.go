@@ -26,6 +26,8 @@ type family struct {
 	leader int
 	// spare are children of root that are no part of it.
 	spare map[int]bool
+	// heard are those outside of the group that have got the last signal.
+	heard map[int]bool
 }
 
 // signal sends sig to the group, and to every descendant outside of it. One that was
@@ -33,13 +35,20 @@ type family struct {
 func (f *family) signal(sig syscall.Signal) {
 	f.signalGroup(sig)
 	f.signalGroup(syscall.SIGCONT)
-	f.signalBelow(func(m member) bool { return m.group == f.leader }, sig, syscall.SIGCONT)
+	f.heard = map[int]bool{}
+	f.remind(sig)
+}
+
+// remind sends sig to those outside of the group who were missed by the last signal: while
+// some end, and others get a new parent, not all are found.
+func (f *family) remind(sig syscall.Signal) {
+	f.signalBelow(f.heard, func(m member) bool { return m.group == f.leader }, sig, syscall.SIGCONT)
 }
 
 // kill ends all of it. What is forked meanwhile is left for the next call.
 func (f *family) kill() {
 	f.signalGroup(syscall.SIGKILL)
-	f.signalBelow(func(member) bool { return false }, syscall.SIGKILL)
+	f.signalBelow(map[int]bool{}, func(member) bool { return false }, syscall.SIGKILL)
 }
 
 // signalGroup sends sig to the command's group. The leader is not reaped yet, so that

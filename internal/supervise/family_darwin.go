@@ -29,4 +29,4 @@ func (f *family) left() ([]member, error) {
 }
 
 // signalBelow has no counterpart here: the group is all that is known.
-func (f *family) signalBelow(func(member) bool, ...syscall.Signal) {}
+func (f *family) signalBelow(map[int]bool, func(member) bool, ...syscall.Signal) {}

@@ -130,9 +130,8 @@ func (f *family) below(kids map[int][]member) []member {
 }
 
 // signalBelow sends signals, one after the other, to every descendant of root, but for
-// those to skip.
-func (f *family) signalBelow(skip func(member) bool, signals ...syscall.Signal) {
-	sent := map[int]bool{}
+// those to skip or to whom they were sent before.
+func (f *family) signalBelow(sent map[int]bool, skip func(member) bool, signals ...syscall.Signal) {
 	for range 5 { // while some have got another parent between two looks
 		if f.signalSure(skip, sent, signals) {
 			return

@@ -250,6 +250,8 @@ func (w *watchdog) look() {
 		w.end(syscall.SIGTERM, Itself)
 	case w.killing:
 		w.moan(describe(rest))
+	default:
+		w.remind(syscall.SIGTERM)
 	}
 }
 
