@@ -53,7 +53,7 @@ func (w *world) campaigns(t *testing.T, candidates, ttls int, most float64) floa
 // leads by either store, or nobody can. Without a look before they take anything each
 // would take the first lease, be refused the second, and wake the others.
 func TestStandbysDoNotWakeEachOther(t *testing.T) {
-	const candidates, ttls = 8, 20 // of which the first two do not count
+	const candidates, ttls = 4 + 4/fewer, 10 + 10/fewer // of which the first tenth does not count
 	leader := func(f func(*world) election.Store) func(*testing.T, *world) {
 		return func(t *testing.T, w *world) { campaign(t, w.elector("leader", f(w))) }
 	}
