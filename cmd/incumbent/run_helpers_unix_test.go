@@ -159,11 +159,12 @@ func (p *program) saysSoon(t *testing.T, text string) {
 type beats struct {
 	first, last supervise.Instant
 	pids        map[int]bool
-	tokens      []uint64 // different ones, in order
+	lasts       map[int]supervise.Instant // of each process
+	tokens      []uint64                  // different ones, in order
 }
 
 func readBeats(file string) beats {
-	b := beats{pids: map[int]bool{}}
+	b := beats{pids: map[int]bool{}, lasts: map[int]supervise.Instant{}}
 	f, err := os.Open(file)
 	if err != nil {
 		return b
@@ -180,7 +181,7 @@ func readBeats(file string) beats {
 			b.first = at
 		}
 		b.first, b.last = min(b.first, at), max(b.last, at)
-		b.pids[pid] = true
+		b.pids[pid], b.lasts[pid] = true, at
 		if !slices.Contains(b.tokens, token) {
 			b.tokens = append(b.tokens, token)
 		}

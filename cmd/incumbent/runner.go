@@ -20,7 +20,7 @@ import (
 
 // closing is how long a process that holds nothing may take to clean up behind itself
 // before it exits.
-const closing = 400 * time.Millisecond
+const closing = 300 * time.Millisecond
 
 // runner is one call of "incumbent run".
 type runner struct {
