@@ -72,12 +72,14 @@ standard input, unless that is a terminal, in whose place it reads nothing. It i
 group of its own.
 
 When leadership is lost, the command must be gone before the lease ends. All of its processes get
-SIGTERM step_down before that, and SIGKILL a third of step_down before it (at least 10 ms). On Linux
-"all" is every descendant, also one in a session of its own; elsewhere it is the process group. A
-watchdog, a process beside this one, sees to it when this one is killed, stopped or hangs (so Ctrl-Z
-costs the command). What the command leaves behind when it ends is ended likewise, before another
-leads. What is not promised: an end of processes that the kernel cannot kill, or that became another
-user's; nor anything while the machine itself is paused: only a resource that checks the token helps.
+SIGTERM step_down before that, and SIGKILL a third of step_down before it (with a step_down below
+150 ms: 50 ms, or half of it). On Linux "all" is every descendant, also one in a session of its own;
+elsewhere it is the process group. A watchdog, a process beside this one, sees to it when this one
+is killed, stopped or hangs (so Ctrl-Z costs the command). What the command leaves behind when it
+ends is ended likewise, before another leads. What is not promised: an end of processes that the
+kernel cannot kill, or that became another user's; nor anything while the machine itself is paused,
+or so busy that it does not let the watchdog run for that long: only a resource that checks the
+token helps.
 
 Signals: INT, TERM, HUP and QUIT are passed on to the whole group, which is killed when --grace is
 over, or as early as the deadline wants; the exit code is then the command's. USR1 and USR2 are passed

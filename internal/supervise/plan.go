@@ -13,14 +13,20 @@ func (i Instant) Add(d time.Duration) Instant { return i + Instant(d) }
 // Sub is the time from j to i.
 func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i - j) }
 
-// minMargin is the least time that the kernel gets to end what was killed.
-const minMargin = 10 * time.Millisecond
+const (
+	// minMargin is the least time that the kernel gets to end what was killed.
+	minMargin = 10 * time.Millisecond
+	// busyMargin is what a busy machine may need to let the watchdog run: it is left
+	// where as much remains between the two signals.
+	busyMargin = 50 * time.Millisecond
+)
 
 // Timing is how long before its deadline a command is ended, and how long it may take.
 type Timing struct {
 	// StepDown before the deadline the command gets SIGTERM.
 	StepDown time.Duration
-	// Margin before the deadline it gets SIGKILL. 0 means StepDown/3, at least 10 ms.
+	// Margin before the deadline it gets SIGKILL. 0 means StepDown/3, but 50 ms, or
+	// StepDown/2 if that is less, and 10 ms at least.
 	Margin time.Duration
 	// Grace is the time from the first signal that asks it to end until SIGKILL, where
 	// the deadline allows as much. 0 or less means none.
@@ -29,7 +35,7 @@ type Timing struct {
 
 func (t Timing) withDefaults() Timing {
 	if t.Margin == 0 {
-		t.Margin = max(t.StepDown/3, minMargin)
+		t.Margin = max(t.StepDown/3, min(busyMargin, t.StepDown/2), minMargin)
 	}
 	return t
 }
