@@ -41,15 +41,8 @@ const lookSuffix = "?"
 // free reports whether the answer to a knock is that only the token is missing, at
 // more masters than those which failed.
 func free(err error) bool {
-	var many interface {
-		error
-		Unwrap() []error
-	}
-	if !errors.As(err, &many) {
-		return spent(err)
-	}
 	n := 0
-	for _, e := range many.Unwrap() {
+	for _, e := range answers(err) {
 		if spent(e) {
 			n++
 		} else {
@@ -57,6 +50,20 @@ func free(err error) bool {
 		}
 	}
 	return n > 0
+}
+
+// answers are the errors of the masters of which err is made. That of one master has
+// parts, too, but is one answer.
+func answers(err error) []error {
+	var many interface {
+		error
+		Unwrap() []error
+	}
+	var one *election.MasterError
+	if !errors.As(err, &many) || errors.As(err, &one) && any(one) == any(many) {
+		return []error{err}
+	}
+	return many.Unwrap()
 }
 
 // failed are the errors of the masters that a knock could not ask.
@@ -72,15 +79,11 @@ func (f *failed) Permanent() bool { return f.permanent }
 // withoutKnock is err without what free masters said of the token, which was not
 // meant.
 func withoutKnock(err error) error {
-	var many interface {
-		error
-		Unwrap() []error
-	}
-	if !spent(err) || !errors.As(err, &many) {
+	if !spent(err) {
 		return err
 	}
 	f := &failed{permanent: election.Permanent(err)}
-	for _, e := range many.Unwrap() {
+	for _, e := range answers(err) {
 		if !spent(e) {
 			f.errs = append(f.errs, e)
 		}

@@ -20,7 +20,9 @@ type answer struct {
 //
 // Held and Masters are the sums over both stores. With a single server and N
 // masters the least that keeps a term is 1 of 1 and a majority of N: as many as a
-// majority of N + 1, for odd N. So "only a bare majority holds" reads as always.
+// majority of N + 1, for odd N. So "only a bare majority holds" reads as always there.
+// With two lists of masters it does not: 3 + 2 of 3 + 3 hangs by one master, and the sum
+// of 5 of 6 does not show it.
 func (s *Store) Renew(ctx context.Context, g election.Grant) (election.Grant, error) {
 	t := termOf(g)
 	g.State = t

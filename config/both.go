@@ -138,15 +138,18 @@ func (cl *Client) standbys(ctx context.Context, name string, shared []bool) Find
 
 // difference says what the numbers of those who listen in two stores show.
 func difference(one, two string, n, m int) Finding {
-	f := Finding{Severity: Info, Code: "standbys", Message: fmt.Sprintf("%d listen in %s, %d in %s", n, one, m, two)}
+	f := Finding{Severity: Info, Code: "standbys", Message: fmt.Sprintf(
+		"%d listen in %s, %d in %s: standbys, and each incumbent observe; who leads does not listen", n, one, m, two)}
 	if n == m {
+		f.Remedy = "of N candidates, all of mode both, N-1 listen in each while one leads: if there are more, some use one store alone, " +
+			"or are an incumbent observe, which may hide such a candidate: end them before the next step"
 		return f
 	}
 	if n < m {
 		n, m, one, two = m, n, two, one
 	}
-	f.Message += fmt.Sprintf(": %d or more use %s alone", n-m, one)
-	f.Remedy = fmt.Sprintf("start no candidate that uses %s alone before these have gone", two)
+	f.Message += fmt.Sprintf("; %d or more listen in %s alone", n-m, one)
+	f.Remedy = fmt.Sprintf("start no candidate that uses %s alone before these have gone; an incumbent observe of %s may be one of them: end it", two, one)
 	return f
 }
 

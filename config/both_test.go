@@ -149,7 +149,7 @@ func TestBothPreflight(t *testing.T) {
 		cfg := of(ModeBoth, primary)
 		found := notWarnings(preflight(t, cfg, name))
 		wantFound(t, found, append(want, "info  standbys")...)
-		wantStandbys(t, found, "0 listen in single, 0 in quorum")
+		wantStandbys(t, found, "0 listen in single, 0 in quorum: standbys, and each incumbent observe; who leads does not listen")
 		noErr(t, open(t, cfg).Check(t.Context(), name))
 
 		noErr(t, open(t, cfg).Init(t.Context(), name))
@@ -162,7 +162,7 @@ func TestBothPreflight(t *testing.T) {
 			noErr(t, err)
 			go func() { _, _ = e.Campaign(t.Context()) }() // stands by until the test ends
 		}
-		text := "3 listen in single, 2 in quorum: 1 or more use single alone"
+		text := "3 listen in single, 2 in quorum: standbys, and each incumbent observe; who leads does not listen; 1 or more listen in single alone"
 		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) && !says(preflight(t, cfg, name), text); {
 			<-time.After(50 * time.Millisecond)
 		}

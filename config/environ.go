@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"incumbent/internal/nearest"
 )
 
 const envPrefix = "INCUMBENT_"
@@ -40,7 +42,7 @@ func (l *loader) environ(environ, ignore []string) {
 			continue
 		}
 		if !ok {
-			l.unknown("variable", showName(name), nearest(name, names))
+			l.unknown("variable", showName(name), nearest.Of(name, names))
 			continue
 		}
 		if value == "" {

@@ -183,6 +183,14 @@ func (f facts) persistence(cl *Client) []Finding {
 	return []Finding{f.finding(severity, "persistence", "appendonly yes and appendfsync always keep every lease", "%s; %s", forgets, cost)}
 }
 
+// replicasText is a number of them, in words.
+func replicasText(n int64) string {
+	if n == 1 {
+		return "1 replica"
+	}
+	return fmt.Sprintf("%d replicas", n)
+}
+
 // replicas: do writes depend on them, and may one be promoted without a lease?
 func (f facts) replicas(cl *Client) []Finding {
 	var out []Finding
@@ -201,7 +209,7 @@ func (f facts) replicas(cl *Client) []Finding {
 	}
 	if n := f.number("connected_slaves"); n > 0 && cl.cfg.ReplicaAcks == 0 {
 		out = append(out, f.finding(Info, "replicas", "replica_acks: 1 makes a lease count only when a replica has it",
-			"%d replicas: one that is promoted may have missed the lease; the failover guard makes campaigns wait then", n))
+			"%s: one that is promoted may have missed the lease; the failover guard makes campaigns wait then", replicasText(n)))
 	}
 	return out
 }

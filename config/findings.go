@@ -2,7 +2,9 @@ package config
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,7 +20,8 @@ import (
 //
 // The codes of faults: unreachable, tls, auth, permission, read-only (a replica),
 // loading, out-of-memory, persistence-failing, no-replicas, not-replicated, busy,
-// cluster-down, foreign-key, wrong-client (a member of a Cluster, a Sentinel),
+// cluster-down, no-expiry and foreign-key (a lease or a record that no candidate wrote),
+// wrong-client (a member of a Cluster, a Sentinel),
 // scripts-disabled, too-old, same-server, cross-slot, client-closed, rejected.
 //
 // Those of warnings: eviction (leases may be evicted), persistence-failing,
@@ -58,7 +61,8 @@ func (cl *Client) Preflight(ctx context.Context, name string) ([]Finding, error)
 			out = append(out, cl.fault(err))
 		} else {
 			out = append(out, seen[i].findings(cl)...)
-			out = append(out, cl.waits(name, l.states[i])...)
+			out = append(out, cl.unfree(l.states[i])...)
+			out = append(out, waits(name, l.states[i], l.states)...)
 		}
 	}
 	out = append(out, clockFindings(seen)...)
@@ -94,17 +98,45 @@ func worstFirst(found []Finding) []Finding {
 	return out
 }
 
-// waits says which guards would make a campaign wait at a master.
-func (cl *Client) waits(name string, st election.MasterState) []Finding {
+// unfree says that a master's lease was not written by a candidate, so that it keeps all of
+// them out.
+func (cl *Client) unfree(st election.MasterState) []Finding {
+	e := &election.MasterError{Master: st.Name, Op: "check", Remedy: "delete the lease if nobody works by it, and find out what wrote it"}
+	switch {
+	case st.Holder == nil:
+		return nil
+	case st.Holder.Left <= 0:
+		e.Kind, e.Err = election.ErrNoExpiry, errors.New("the lease has no expiry, so it never becomes free")
+	case vote.Foreign(st):
+		e.Kind, e.Err = election.ErrForeignKey, errors.New("the lease has a value that no candidate wrote")
+	default:
+		return nil
+	}
+	return []Finding{cl.fault(e)}
+}
+
+// waits says which guards would make a campaign wait at a master, one of all.
+func waits(name string, st election.MasterState, all []election.MasterState) []Finding {
 	if name == "" || st.Guards == election.NoGuards {
 		return nil
 	}
 	left := (st.GuardUntil.Sub(st.Now) + time.Second - 1).Truncate(time.Second)
-	return []Finding{{
+	f := Finding{
 		Severity: Info, Code: "guards-wait", Server: st.Name,
 		Message: fmt.Sprintf("a campaign waits here for another %s: guards %s", left, st.Guards),
-		Remedy:  "incumbent init, once, if nobody can be leading",
-	}}
+		Remedy:  fmt.Sprintf("wait for %s", left),
+	}
+	if isNew(st) && !slices.ContainsFunc(all, func(m election.MasterState) bool { return m.Holder != nil || m.Last > 0 }) {
+		f.Remedy += "; or before the first election ever, and if nobody can be leading: incumbent init, once"
+	}
+	return []Finding{f}
+}
+
+// isNew reports whether a master waits for no other reason than that it knows nothing of the
+// election, which arms the failover guard, too. One that has just started may have
+// forgotten a lease.
+func isNew(st election.MasterState) bool {
+	return st.Guards.Has(election.NoRecordGuard) && st.Guards&^(election.NoRecordGuard|election.FailoverGuard) == election.NoGuards
 }
 
 // clockLimit is by how much the clocks of masters may differ before it is said.

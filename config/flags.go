@@ -4,6 +4,8 @@ import (
 	"flag"
 	"maps"
 	"slices"
+
+	"incumbent/internal/nearest"
 )
 
 // Flags holds the flags that were given on a command line, by name without
@@ -52,7 +54,7 @@ func (l *loader) flags(given Flags) {
 			l.assign(f, given[name], "--"+name, "")
 			continue
 		}
-		near := nearest(name, names)
+		near := nearest.Of(name, names)
 		if near != "" {
 			near = "--" + near
 		}

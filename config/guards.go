@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"incumbent/election"
+	"incumbent/internal/nearest"
 )
 
 // guardNames are the guards of a store, and the words for all and none of them.
@@ -34,7 +35,7 @@ func addGuard(set *election.StoreGuards, word string, of int) (rule string) {
 	switch {
 	case !slices.Contains(guardNames, word):
 		rule = "must be of " + election.AllGuards.String() + ", or all, or none"
-		if near := nearest(word, guardNames); near != "" {
+		if near := nearest.Of(word, guardNames); near != "" {
 			rule += ": did you mean " + near + "?"
 		}
 		return rule

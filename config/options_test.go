@@ -27,18 +27,6 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	known := []string{"mode", "ttl", "step_down", "ca_file", "id"}
-	for in, want := range map[string]string{
-		"tll": "ttl", "tt": "ttl", "TTL": "ttl", "mdoe": "mode", "stepdown": "step_down", "step-down": "step_down", "cafile": "ca_file",
-		"x": "", "colour": "", "idd": "id", strings.Repeat("ttl", 1000): "",
-	} {
-		if got := nearest(in, known); got != want {
-			t.Errorf("%.20s: nearest is %q, want %q", in, got, want)
-		}
-	}
-}
-
 // opened are the clients that a file leads to; nothing is sent.
 func opened(t *testing.T, text string) []redis.UniversalClient {
 	t.Helper()

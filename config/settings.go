@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"incumbent/election"
+	"incumbent/internal/nearest"
 )
 
 // A Setting is one thing that can be configured, under three names.
@@ -151,12 +152,13 @@ func suggest[T any](fs []field[T], section, name string) (rule, key string) {
 			}
 		}
 	}
+	plain := strings.ReplaceAll(strings.ToLower(name), "-", "_")
 	for _, k := range all {
-		if last := k[strings.LastIndexByte(k, '.')+1:]; plain(name) == last {
+		if last := k[strings.LastIndexByte(k, '.')+1:]; plain == last {
 			return "did you mean " + k + "?", k
 		}
 	}
-	if near := nearest(name, here); near != "" {
+	if near := nearest.Of(name, here); near != "" {
 		return "did you mean " + section + near + "?", section + near
 	}
 	return "known here: " + strings.Join(here, ", "), ""

@@ -72,6 +72,7 @@ type campaign struct {
 	errs    int         // bids lost in a row to errors
 	deaf    bool        // the next wait is not cut short by a hint
 	behind  Token       // of the leader that was named last
+	turns   int         // looks in a row at an heir's turn
 	guards  StoreGuards // that were logged last
 }
 
@@ -309,6 +310,9 @@ func (c *campaign) after(ctx context.Context, err error) time.Duration {
 	var held *HeldError
 	var waits *GuardError
 	c.deaf = !errors.As(err, &held)
+	if !errors.As(err, &waits) {
+		c.turns = 0
+	}
 	switch {
 	case errors.As(err, &held):
 		c.splits, c.errs = 0, 0
@@ -339,15 +343,19 @@ func (c *campaign) after(ctx context.Context, err error) time.Duration {
 }
 
 // turn is how long to wait for guards. Where all that is waited for is an heir, it may
-// lead any moment, and give the lease back again: so it is looked now and then. Whoever
-// was asked to hand over lets others go first if the heir does not come.
+// lead any moment, and give the lease back again: so it is looked now and then, each time
+// after twice as long. Whoever was asked to hand over lets others go first if the heir does
+// not come.
 func (c *campaign) turn(waits *GuardError) time.Duration {
 	d, courtesy := max(waits.Left, time.Millisecond), c.e.courtesyTime()
+	pause := courtesy << min(c.turns, 8)
+	c.turns++
 	switch {
 	case waits.Guards != HandOverGuard:
+		c.turns = 0
 		return d
-	case d > courtesy:
-		return courtesy
+	case d > pause:
+		return pause
 	case c.e.wasAsked():
 		return d + courtesy
 	}
@@ -425,7 +433,8 @@ func (c *campaign) noteGuard(g *GuardError) {
 		c.e.log.Log(context.Background(), level, "the lease was handed over to another candidate, which goes first", args...)
 		return
 	}
-	if g.Guards.Has(NoRecordGuard) {
+	// Where a server has just started, too, it may have forgotten a lease: init is wrong there.
+	if g.Guards.Has(NoRecordGuard) && g.Guards&^(NoRecordGuard|FailoverGuard) == NoGuards {
 		args = append(args, "hint", "a store that knows nothing of the election may have been wiped, so the first election waits once; Init of the store, or the command incumbent init, says that nobody can be leading")
 	}
 	c.e.log.Log(context.Background(), level, "nobody can lead yet: "+ErrGuarded.Error(), args...)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Why a campaign has not won. Campaign returns them only together with the
@@ -197,7 +198,8 @@ type MasterError struct {
 	Remedy string
 }
 
-// Error gives master, operation, kind, cause and remedy in one line.
+// Error gives master, operation, kind, cause and remedy in one line. What the server
+// put into its text to steer a terminal is left out.
 func (e *MasterError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "master %s: %s: %v", e.Master, e.Op, e.Kind)
@@ -207,7 +209,16 @@ func (e *MasterError) Error() string {
 	if e.Remedy != "" {
 		fmt.Fprintf(&b, " (%s)", e.Remedy)
 	}
-	return b.String()
+	return strings.Map(harmless, b.String())
+}
+
+// harmless turns control characters and those that change the direction of text into
+// question marks.
+func harmless(r rune) rune {
+	if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+		return r
+	}
+	return '?'
 }
 
 // Unwrap gives the kind and the cause.

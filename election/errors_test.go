@@ -100,3 +100,12 @@ func TestErrorTexts(t *testing.T) {
 		}
 	}
 }
+
+// What a hostile server answers must not reach a terminal as it is.
+func TestMasterErrorIsHarmless(t *testing.T) {
+	err := &election.MasterError{Master: "a:1", Op: "inspect", Kind: election.ErrRejected, Err: errors.New("ERR \x1b[2J\x1b]0;gone\x07 \u202efoo \u00e9\nnext")}
+	const want = "master a:1: inspect: rejected: ERR ?[2J?]0;gone? ?foo \u00e9\nnext"
+	if got := err.Error(); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -257,7 +257,7 @@ func TestEventsOfWork(t *testing.T) {
 	}{
 		"it ends":     {func(context.Context, *election.Term, *electiontest.Memory) error { return nil }, 0, [2]time.Duration{}, nil},
 		"it fails":    {func(context.Context, *election.Term, *electiontest.Memory) error { return failed }, 0, [2]time.Duration{}, failed},
-		"it panics":   {func(context.Context, *election.Term, *electiontest.Memory) error { panic("no") }, 0, [2]time.Duration{}, nil},
+		"it panics":   {func(context.Context, *election.Term, *electiontest.Memory) error { panic(failed) }, 0, [2]time.Duration{}, failed},
 		"it exits":    {func(context.Context, *election.Term, *electiontest.Memory) error { runtime.Goexit(); return nil }, 0, [2]time.Duration{}, nil},
 		"in time":     {func(context.Context, *election.Term, *electiontest.Memory) error { pass(renew * 5); return nil }, renew * 5, [2]time.Duration{}, nil},
 		"it outlives": {outlive, 0, [2]time.Duration{4 * time.Second, 4*time.Second + 10*ms}, nil},
@@ -287,7 +287,7 @@ func TestEventsOfWork(t *testing.T) {
 				if returned.Lag < c.lag[0] || returned.Lag > c.lag[1] {
 					t.Errorf("lag %s, want from %s to %s", returned.Lag, c.lag[0], c.lag[1])
 				}
-				if !errors.Is(returned.Err, c.err) {
+				if !errors.Is(returned.Err, c.err) || (name == "it panics") != errors.As(returned.Err, new(*election.PanicError)) {
 					t.Errorf("error %v, want %v", returned.Err, c.err)
 				}
 				wantWorkInTerms(t, a.events.list())
@@ -386,6 +386,37 @@ func TestWaitingForAnHeir(t *testing.T) {
 		}
 		if o := <-other; o.err != nil || o.at.Sub(gone) > 50*ms {
 			t.Errorf("led %s after the heir had resigned: %v", o.at.Sub(gone), o.err)
+		}
+	})
+}
+
+// Whoever waits for an heir that does not come looks less and less often: a fixed pause of
+// TTL/10 would be ten looks in a TTL.
+func TestLooksAtAnHeirsTurn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		m := electiontest.NewMemory()
+		a, b := join(t, m.Store(), "a"), join(t, m.Store(), "b")
+		ctx, leave := context.WithCancel(bg)
+		running := runIn(ctx, a, untilDone)
+		synctest.Wait()
+		other := campaignIn(bg, b)
+		synctest.Wait()
+		ask(t, m, election.HandOver{Token: 1, To: "nobody", Reserve: ttl})
+		pass(renew)
+		leave()
+		if err := <-running; err != nil {
+			t.Error(err)
+		}
+		before := m.Calls(electiontest.OpAcquire)
+		won := <-other
+		if won.err != nil {
+			t.Fatal(won.err)
+		}
+		if n := m.Calls(electiontest.OpAcquire) - before; n < 3 || n > 6 {
+			t.Errorf("%d bids in an heir's turn of a TTL", n)
+		}
+		if err := won.term.Resign(bg); err != nil {
+			t.Error(err)
 		}
 	})
 }

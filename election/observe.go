@@ -17,6 +17,7 @@ func (e *elector) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 		}
 		var seen Leader
 		var said string
+		var soon time.Duration // until the next look after a release, 0 where none was heard
 		for first := true; ctx.Err() == nil; first = false {
 			l, err := e.Leader(ctx)
 			if ctx.Err() != nil {
@@ -28,12 +29,21 @@ func (e *elector) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 				}
 			}
 			seen, said = l, errorText(err)
-			sleep(ctx, e.clock, e.lookAgain(l), hints, nil)
+			pause := e.lookAgain(l)
+			if soon = min(2*soon, pause); l.Left > 0 {
+				soon = 0
+			}
+			if soon > 0 {
+				pause = soon
+			}
+			if sleep(ctx, e.clock, pause, hints, nil) {
+				soon = e.opt.TTL / 200 // doubled before the first of a few looks
+			}
 		}
 	}
 }
 
-// lookAgain is when a change can be seen next: a lease that is not renewed has
+// lookAgain is when, without a word of a release, a change can be seen next: a lease that is not renewed has
 // ended when it runs out, a free one can be taken at any time.
 func (e *elector) lookAgain(l Leader) time.Duration {
 	if l.Left > 0 {

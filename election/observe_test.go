@@ -148,6 +148,32 @@ func TestObserveIsWokenByARelease(t *testing.T) {
 	})
 }
 
+// After a release the next leader is seen soon, with a few looks and not for good.
+func TestObserveLooksSoonAfterARelease(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		m := electiontest.NewMemory()
+		m.StealBy("a")
+		ctx, cancel := context.WithCancel(bg)
+		seen, done := watch(ctx, join(t, m.Store(), "watcher"))
+		pass(2 * time.Second)
+		m.Free()
+		pass(100 * ms)
+		m.StealBy("b")
+		pass(ttl / 20) // far less than a third of a TTL
+		if n := len(*seen); n != 3 || (*seen)[2].what != "b/2" {
+			t.Errorf("saw %v", *seen)
+		}
+		m.Free()
+		before := m.Calls(electiontest.OpInspect)
+		pass(2 * ttl)
+		cancel()
+		<-done
+		if n := m.Calls(electiontest.OpInspect) - before; n < 8 || n > 14 {
+			t.Errorf("%d looks in two TTLs after a release", n)
+		}
+	})
+}
+
 // Without wake-ups, and with a lease far longer than one's own, an observer
 // looks at least once a TTL. A renewed lease is looked at no more often.
 func TestObserveLooksNowAndThen(t *testing.T) {

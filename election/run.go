@@ -124,11 +124,11 @@ func (t *Term) do(ctx context.Context, work func(context.Context, *Term) error, 
 func (t *Term) call(ctx context.Context, work func(context.Context, *Term) error) (err error) {
 	began := t.e.clock.Now()
 	t.e.emit(Event{Kind: WorkStarted, Token: t.Token(), Term: t})
-	defer func() { // a panic goes on
+	defer func() { // also where work calls Goexit
 		now := t.e.clock.Now()
 		t.e.emit(Event{Kind: WorkReturned, Token: t.Token(), Term: t, Took: now.Sub(began), Lag: t.overrun(now), Err: err})
 	}()
-	return work(ctx, t)
+	return guarded(func() error { return work(ctx, t) })
 }
 
 // begin notes that work is about to start, unless the term is ending already:

@@ -174,6 +174,9 @@ type MasterState struct {
 	// Heir is the ID of the candidate for which HandOverGuard keeps the lease; "" if
 	// it does not.
 	Heir string
+	// Initialised says that Init was called here, and nobody has led since the record was
+	// begun.
+	Initialised bool
 	// Arms is how often the failover guard was armed since the last grant.
 	Arms int
 }

@@ -167,7 +167,7 @@ func TestDashboard(t *testing.T) {
 	for _, v := range d.Templating.List {
 		names = append(names, v.Name)
 	}
-	if !slices.Equal(names, []string{"datasource", "job", "election"}) {
+	if !slices.Equal(names, []string{"datasource", "namespace", "job", "election"}) {
 		t.Errorf("variables are %v", names)
 	}
 	ids, kinds := map[int]bool{}, map[string]int{}

@@ -17,6 +17,10 @@ import (
 // restart, unless Options say otherwise.
 const DefaultOverrunTolerance = 10 * time.Second
 
+// DefaultShutdownTimeout is how long Serve waits for requests, unless Options say
+// otherwise.
+const DefaultShutdownTimeout = 5 * time.Second
+
 // Options of a Handler. The zero value is usable.
 type Options struct {
 	// Election is the name that /leader shows.
@@ -28,6 +32,9 @@ type Options struct {
 	// OverrunTolerance is how long work may go on after its term's end before
 	// /livez fails. 0 means DefaultOverrunTolerance; negative means for ever.
 	OverrunTolerance time.Duration
+	// ShutdownTimeout is how long Serve lets requests that are under way finish. 0 means
+	// DefaultShutdownTimeout.
+	ShutdownTimeout time.Duration
 	// Metrics answers /metrics: that of promhttp, say. nil means 404.
 	Metrics http.Handler
 	// Logger gets what the server of Serve reports. nil means slog.Default().
@@ -56,6 +63,9 @@ func New(o Options) *Handler {
 	}
 	if o.OverrunTolerance == 0 {
 		o.OverrunTolerance = DefaultOverrunTolerance
+	}
+	if o.ShutdownTimeout == 0 {
+		o.ShutdownTimeout = DefaultShutdownTimeout
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()

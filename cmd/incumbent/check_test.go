@@ -140,7 +140,7 @@ info     b:1: eviction: keys may go
 warning  d:1: eviction: keys may go
 warning  e:1: eviction: another
          remedy: keep them
-quorum, 0 servers: servers and configuration do not fit each other: waiting does not help; 2 errors, 5 warnings, 1 note
+quorum, 0 servers: servers and configuration do not fit each other: waiting does not help; 2 errors, 3 warnings, 1 note
 `
 	if out.String() != want || r.Findings[2].Server != "a:1" {
 		t.Errorf("got\n%s\nwant\n%s\nfindings are %v", &out, want, r.Findings)

@@ -60,10 +60,12 @@ func (r *checkReport) code() int {
 }
 
 // print writes a line for each finding, one for its remedy, and the sum. What is the same
-// at several servers is said once.
+// at several servers is said once, and counts once.
 func (r *checkReport) print(w io.Writer) error {
 	var b strings.Builder
+	counts := map[config.Severity]int{}
 	for _, f := range grouped(r.Findings) {
+		counts[f.Severity]++
 		_, _ = fmt.Fprintf(&b, "%-7s  %s: %s: %s\n", f.Severity, cmp.Or(f.Server, "all servers"), f.Code, f.Message)
 		if f.Remedy != "" {
 			_, _ = fmt.Fprintf(&b, "         remedy: %s\n", f.Remedy)
@@ -73,9 +75,8 @@ func (r *checkReport) print(w io.Writer) error {
 		"ok": "can serve", "failed": "not as it should be",
 		"misfit": "servers and configuration do not fit each other: waiting does not help",
 	}[r.Result]
-	notes := len(r.Findings) - r.Errors - r.Warnings
 	_, _ = fmt.Fprintf(&b, "%s, %s: %s; %s, %s, %s\n", r.Mode, plural(len(r.Servers), "server"), verdict,
-		plural(r.Errors, "error"), plural(r.Warnings, "warning"), plural(notes, "note"))
+		plural(counts[config.Fault], "error"), plural(counts[config.Warning], "warning"), plural(counts[config.Info], "note"))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -44,7 +44,8 @@ const aboutInit = `ELECTION is its name, as the service gives it.
 When: once, before the first election ever, or after the masters were wiped on purpose, while no
 candidate runs. A master that knows nothing of an election may have lost a lease that somebody
 still believes in, so the first campaign waits there for max_ttl, and a second more where a server
-has just started. Only you can know that nobody leads; this command says so, and nobody waits.
+has just started. Only you can know that nobody leads; this command says so, and nobody waits who
+starts from then on: a candidate that waits already does so to the end.
 
 When not: in anything that runs by itself whenever a service or a server starts. A master that was
 restarted and came back empty must wait, or two may lead at once. Forgetting this command costs

@@ -128,7 +128,7 @@ func (r *initReport) print(stdout, stderr io.Writer) error {
 	}
 	switch {
 	case r.Result == "ready":
-		fmt.Fprintf(&b, "The first campaign of %q %s.\n", r.Election, next)
+		fmt.Fprintf(&b, "The first campaign of %q %s. A candidate that waits already waits to the end.\n", r.Election, next)
 	case r.held != nil:
 		_, _ = fmt.Fprintf(stderr, "incumbent: init: %s\n", r.refusal())
 	case len(left) == 0:

@@ -43,10 +43,12 @@ const aboutObserve = `ELECTION is its name, as the service gives it.
 
 The first line says who leads now, each later one what has changed. It never campaigns, and sends
 about one command a TTL to each master; a release is heard of at once. What the masters say is up
-to a TTL old, and a term shorter than a third of a TTL may be missed.
+to a TTL old, and a term shorter than a third of a TTL may be missed. A new leader is seen with
+the next look: soon after a release, else within a third of a TTL. So nobody led for the time that
+is said, or for less.
 
-With --json: "event" is leads, nobody or unknown; "leader" is null but for leads; "lasted_ms" is
-how long what was before had been so, as seen from here.
+With --json: "event" is leads, nobody or unknown; "leader" is null but for leads; "seen_for_ms" is
+how long what was before has been seen from here: where it was nobody, that is the most it can be.
 
 Exit code: 0 when it is stopped by a signal, or nobody reads it any more; 2 wrong usage, wrong
 configuration, or servers that do not fit it.`
@@ -57,9 +59,9 @@ type change struct {
 	Election string        `json:"election"`
 	Event    string        `json:"event"` // leads, nobody or unknown
 	Leader   *statusHolder `json:"leader"`
-	// LastedMS is how long what was before had been so; 0 for the first.
-	LastedMS int64  `json:"lasted_ms"`
-	Error    string `json:"error,omitempty"`
+	// SeenForMS is how long what was before has been seen; 0 for the first.
+	SeenForMS int64  `json:"seen_for_ms"`
+	Error     string `json:"error,omitempty"`
 
 	before string // in words
 }
@@ -130,19 +132,19 @@ func (c *change) after(last change) {
 	if last.Time.IsZero() {
 		return
 	}
-	c.LastedMS = c.Time.Sub(last.Time).Milliseconds()
-	c.before = last.state()
+	c.SeenForMS = c.Time.Sub(last.Time).Milliseconds()
+	c.before = fmt.Sprintf("%s %s", last.state(), round(time.Duration(c.SeenForMS)*time.Millisecond))
 }
 
-// state is what is so, in words.
+// state is what was so, in words that a time follows.
 func (c change) state() string {
 	switch c.Event {
 	case leads:
-		return called(c.Leader.ID) + " led"
+		return called(c.Leader.ID) + " led for"
 	case nobody:
-		return "nobody led"
+		return "nobody led for at most"
 	}
-	return "it could not be told"
+	return "it could not be told for"
 }
 
 // String is a line for people.
@@ -161,7 +163,7 @@ func (c change) String() string {
 		b.WriteString("cannot tell who leads: " + c.Error)
 	}
 	if c.before != "" {
-		fmt.Fprintf(&b, "; before, %s for %s", c.before, round(time.Duration(c.LastedMS)*time.Millisecond))
+		fmt.Fprintf(&b, "; before, %s", c.before)
 	}
 	return b.String()
 }

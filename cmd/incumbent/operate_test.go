@@ -102,7 +102,7 @@ func TestResign(t *testing.T) {
 			flags := " --config " + file + " --prefix " + mode
 			file := prefixed(t, file, mode)
 			judge(t, "init job"+flags, exitOK, []string{"need not wait"}, nil)
-			judge(t, "resign job"+flags, exitNobody, nil, []string{"incumbent: resign: nobody has ever led this election"})
+			judge(t, "resign job"+flags, exitNobody, nil, []string{"incumbent: resign: nobody leads: init was called"})
 			runs(t, file, "ann")
 			before := leader(t, file, "ann")
 			runs(t, file, "bob")
@@ -140,8 +140,14 @@ func TestResignAlone(t *testing.T) {
 	leader(t, file, "ann")
 	code, out, errOut := call(t.Context(), "resign", "job", "--config", file)
 	if code != exitFailed || out != "" || !strings.HasPrefix(errOut, "incumbent: resign: ann resigned and leads again, token ") ||
-		!strings.HasSuffix(errOut, " ms: nobody else was waiting, or none got it\n") {
+		!strings.HasSuffix(errOut, " ms: nobody else was listening for a release\n") {
 		t.Errorf("exit code %d, output %q, error %q", code, out, errOut)
+	}
+	judge(t, "resign job --to zzz --reserve 100ms --config "+file, exitFailed, nil, []string{": zzz did not come in time, and nobody else was listening for a release\n"})
+	before := leader(t, file, "ann").Leader.Token
+	judge(t, "resign job --to ann --config "+file, exitOK, []string{"ann leads already, token ", ": nobody was asked\n"}, nil)
+	if now := leader(t, file, "ann").Leader.Token; now != before {
+		t.Errorf("token %d was asked, though ann led, which --to names; now %d", before, now)
 	}
 	judge(t, "resign job --wait 0s --config "+file, exitOK, []string{"ann was asked"},
 		[]string{"incumbent: resign: warning: nobody was listening for a release: there may be no standby\n"})
@@ -206,6 +212,7 @@ func TestResignRefused(t *testing.T) {
 		"resign job":                                     "mode: is missing",
 		"status":                                         "ELECTION is missing",
 		"status job --watch=1ms --config " + file:        "--watch: 1ms: must be at least 100ms",
+		"status job --watch 2s --config " + file:         "unexpected argument \"2s\": did you mean --watch=2s?",
 		"status a\x01b --config " + file:                 "election name",
 		"observe":                                        "ELECTION is missing",
 		"observe job extra --config " + file:             "extra",
@@ -322,7 +329,7 @@ func TestObserve(t *testing.T) {
 			line(nobody, "")
 			stop := runs(t, file, "ann")
 			first := line(leads, "ann")
-			if first.Leader.Token == 0 || first.Leader.PID != os.Getpid() || first.LastedMS < 0 {
+			if first.Leader.Token == 0 || first.Leader.PID != os.Getpid() || first.SeenForMS < 0 {
 				t.Errorf("got %+v", first)
 			}
 			words, endWords := pipe(t, "observe", "job", "--ttl", "2s", "--config", file)
@@ -330,7 +337,7 @@ func TestObserve(t *testing.T) {
 				t.Errorf("got %q", text)
 			}
 			stop()
-			if c := line(nobody, ""); c.LastedMS <= 0 {
+			if c := line(nobody, ""); c.SeenForMS <= 0 {
 				t.Errorf("got %+v", c)
 			}
 			if text := words(); !strings.Contains(text, "  nobody leads; before, ann led for ") {
@@ -367,11 +374,14 @@ func TestStatusWatch(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	next, end = pipe(t, "status", "job", "--watch=100ms", "--config", file)
-	for range 4 { // the answer, nothing, the table's head and its line
+	for range 5 { // the time, the answer, nothing, the table's head and its line
 		next()
 	}
 	next() // between two looks
-	if text := next(); !strings.HasPrefix(text, "nobody has ever led this election") {
+	if _, err := time.Parse(time.DateTime, next()); err != nil {
+		t.Error(err)
+	}
+	if text := next(); !strings.HasPrefix(text, "nobody leads: init was called") {
 		t.Errorf("got %q", text)
 	}
 	if code := end(); code != exitNobody {

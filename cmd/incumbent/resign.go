@@ -46,7 +46,7 @@ func newResignCommand(a *app) *cobra.Command {
 	f.Var(optionalFlag(&r.reserve, "DURATION", time.ParseDuration), "reserve",
 		"With --to: for how long others are refused, at most a lease (default 5s; 0s: --to is only a wish).")
 	f.Var(optionalFlag(&r.wait, "DURATION", time.ParseDuration), "wait",
-		"How long to wait for the next leader; 0s: not at all (default: two TTLs of the leader, and what --reserve adds).")
+		"How long to wait for the next leader; 0s: not at all (default: two TTLs of the leader, its grace, and --reserve).")
 	f.Var(textFlag(&r.by, "NAME"), "by", "Who asks, for the leader's log (default: user and host).")
 	f.BoolVar(&r.json, "json", false, "Write one JSON object instead of lines.")
 	r.settings = newSettings(f)
@@ -67,6 +67,8 @@ With --to, masters that know of the request refuse everybody else for a while af
 candidate of that ID that does not come costs as long without a leader.
 
 If nobody else stands by, the same candidate leads again, with a new term.
+
+With --to, and that candidate leads already, nobody is asked.
 
 Exit code: 0 another candidate leads, with --to that one; or with --wait 0s, the leader was asked;
 1 not within --wait, the same candidate leads again, another than --to, or masters that failed;
@@ -150,6 +152,10 @@ func (h *handOver) do(ctx context.Context) (*resignReport, error) {
 		if before.Result != leads {
 			return r.unasked(before), nil
 		}
+		if h.to != "" && before.Leader.ID == h.to {
+			r.Result, r.Leader = "leads-already", before.Leader
+			return r, nil
+		}
 		r.Asked = before.Leader
 		err := h.ask(ctx, r)
 		if err == nil {
@@ -184,9 +190,8 @@ func (h *handOver) look(ctx context.Context) (*statusReport, error) {
 
 // ask leaves the request.
 func (h *handOver) ask(ctx context.Context, r *resignReport) error {
-	if n, known := h.client.Listening(ctx, h.election); known && n == 0 {
-		r.Alone = true
-	}
+	n, known := h.client.Listening(ctx, h.election)
+	r.Alone = known && n == 0
 	h.asked = time.Now()
 	_, err := h.client.Ask(ctx, h.election, election.HandOver{
 		Token: r.Asked.Token, To: h.to, By: cmp.Or(h.by, whoami()), Reserve: h.reserved(),
@@ -205,12 +210,14 @@ func (h *handOver) reserved() time.Duration {
 	return defaultReserve
 }
 
-// patience is how long to wait: a renewal, the end of the work, and the next bid.
+// patience is how long to wait: a renewal, the end of the work, which has its grace, and
+// the next bid. The leader's grace is taken for that of this configuration.
 func (h *handOver) patience(asked *statusHolder) time.Duration {
 	if h.wait != nil {
 		return *h.wait
 	}
-	return 2*time.Duration(asked.TTLMS)*time.Millisecond + h.reserved() + time.Second
+	ttl := time.Duration(asked.TTLMS) * time.Millisecond
+	return 2*ttl + max(ttl, h.cfg.Grace) + h.reserved() + time.Second
 }
 
 // await looks until another term leads, or the time is over.

@@ -13,11 +13,13 @@ import (
 // resignReport is what became of a request to hand over. --json writes it.
 type resignReport struct {
 	Election string `json:"election"`
-	// Result is handed-over, asked (it was not waited for), same-candidate, other-candidate
-	// (than --to), not-in-time, nobody-leads, unknown, misfit, or failed.
+	// Result is handed-over, leads-already (whom --to names, so nobody was asked), asked (it
+	// was not waited for), same-candidate, other-candidate (than --to), not-in-time,
+	// nobody-leads, two, unknown, misfit, or failed.
 	Result string `json:"result"`
 	To     string `json:"to,omitempty"`
-	// Asked is who led, Leader who leads now; null where nobody did, or it is not known.
+	// Asked is who led and was asked, Leader who leads now; null where nobody is, or it is
+	// not known.
 	Asked  *statusHolder `json:"asked"`
 	Leader *statusHolder `json:"leader"`
 	// TookMS is the time from the request to the look that found the next leader.
@@ -74,7 +76,7 @@ func (r *resignReport) late() {
 // code is the exit code.
 func (r *resignReport) code() int {
 	switch r.Result {
-	case "handed-over", "asked":
+	case "handed-over", "leads-already", "asked":
 		return exitOK
 	case "nobody-leads":
 		return exitNobody
@@ -102,11 +104,12 @@ func (r *resignReport) text() string {
 	switch r.Result {
 	case "asked":
 		return fmt.Sprintf("%s was asked to hand over, token %d", called(r.Asked.ID), r.Asked.Token)
+	case "leads-already":
+		return fmt.Sprintf("%s leads already, token %d: nobody was asked", called(r.Leader.ID), r.Leader.Token)
 	case "handed-over":
 		return fmt.Sprintf("%s handed over to %s, token %d, after %d ms", called(r.Asked.ID), called(r.Leader.ID), r.Leader.Token, r.TookMS)
 	case "same-candidate":
-		return fmt.Sprintf("%s resigned and leads again, token %d, after %d ms: nobody else was waiting, or none got it",
-			called(r.Asked.ID), r.Leader.Token, r.TookMS)
+		return fmt.Sprintf("%s resigned and leads again, token %d, after %d ms: %s", called(r.Asked.ID), r.Leader.Token, r.TookMS, r.why())
 	case "other-candidate":
 		return fmt.Sprintf("%s handed over, but to %s, token %d, after %d ms: %s did not come in time",
 			called(r.Asked.ID), called(r.Leader.ID), r.Leader.Token, r.TookMS, called(r.To))
@@ -114,4 +117,17 @@ func (r *resignReport) text() string {
 		return fmt.Sprintf("%s was asked, and no other term leads in time: %s", called(r.Asked.ID), r.Error)
 	}
 	return r.Error
+}
+
+// why the same candidate leads again.
+func (r *resignReport) why() string {
+	switch {
+	case r.To != "" && r.Alone:
+		return called(r.To) + " did not come in time, and nobody else was listening for a release"
+	case r.To != "":
+		return called(r.To) + " did not come in time, nor did another candidate"
+	case r.Alone:
+		return "nobody else was listening for a release"
+	}
+	return "no other candidate took the lease in between"
 }

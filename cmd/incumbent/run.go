@@ -43,11 +43,11 @@ func newRunCommand(a *app) *cobra.Command {
 	}
 	f := c.Flags()
 	f.Var(optionalFlag(&k.wait, "TIME", time.ParseDuration), "wait",
-		"Give up when not leading after that time, each time it campaigns, with exit code 121; 0s means one try (default: never).")
+		"Give up when not leading after that time, each time it campaigns, with exit code 121, or 125 if the store could not be asked; 0s means one try (default: never).")
 	f.Var(choiceFlag(&k.onLost, "WHAT", recampaign, exitOnLost), "on-lost",
 		"When leadership is lost: recampaign, to start the command again when it leads again, or exit, with code 120 (default: recampaign).")
 	f.BoolVar(&k.once, "once", false, "Start the command at most once: when leadership is lost then, exit with code 120.")
-	f.StringVar(&k.http, "http", "", "Answer /leader, /livez, /readyz and /metrics on `ADDR`, as in :9090; port 0 means a free one, which is logged.")
+	f.StringVar(&k.http, "http", "", "Answer /leader, /livez, /readyz and /metrics on `ADDR`, as in :9821; port 0 means a free one, which is logged.")
 	f.Var(choiceFlag(&k.logFormat, "FORMAT", "text", "json"), "log-format", "How the log is written to standard error: text or json (default: text).")
 	f.BoolVar(&k.quiet, "quiet", false, "Log warnings and errors only.")
 	completes(c, "on-lost", recampaign, exitOnLost)
@@ -57,7 +57,7 @@ func newRunCommand(a *app) *cobra.Command {
 }
 
 const runExample = `  incumbent run nightly-report --config incumbent.yaml -- /usr/local/bin/report --all
-  incumbent run bridge-health --config incumbent.yaml --http :9090 -- ./bridge-health
+  incumbent run bridge-health --config incumbent.yaml --http :9821 -- ./bridge-health
   incumbent run migrate --config incumbent.yaml --wait 0s --once -- ./migrate up
   incumbent run mailer --config incumbent.yaml -- sh -c 'worker & trap "kill $!" TERM; wait'`
 
@@ -67,7 +67,8 @@ itself, so does this, with its exit code; whoever waits then leads. Let a servic
 again where it is to go on.
 
 What the command gets: its arguments as they are, without a shell; the environment, with
-INCUMBENT_ELECTION, and INCUMBENT_TOKEN, the fencing token of the term; standard output and error;
+INCUMBENT_ELECTION, and INCUMBENT_TOKEN, the fencing token of the term, and without the variables that
+hold passwords of the store (INCUMBENT_PASSWORD and the like); standard output and error;
 standard input, unless that is a terminal, in whose place it reads nothing. It is first in a process
 group of its own.
 
@@ -77,7 +78,8 @@ SIGTERM step_down before that, and SIGKILL a third of step_down before it (with 
 elsewhere it is the process group. A watchdog, a process beside this one, sees to it when this one
 is killed, stopped or hangs (so Ctrl-Z costs the command). What the command leaves behind when it
 ends is ended likewise, before another leads. What is not promised: an end of processes that the
-kernel cannot kill, or that became another user's; nor anything while the machine itself is paused,
+kernel cannot kill, or that became another user's; of grandchildren when this and the watchdog are
+killed at once, or of anything when both are stopped; nor anything while the machine itself is paused,
 or so busy that it does not let the watchdog run for that long: only a resource that checks the
 token helps.
 
@@ -85,11 +87,15 @@ Signals: INT, TERM, HUP and QUIT are passed on to the whole group, which is kill
 over, or as early as the deadline wants; the exit code is then the command's. USR1 and USR2 are passed
 on, too. A hang-up that is ignored when this starts (nohup) stays so.
 
+Without --wait, a store that does not serve (down, wrong password, a replica) is waited for; the log
+repeats it once a minute.
+
 Exit code: the command's own, or 128 + n if signal n ended it, or this while it waited;
   120  leadership was lost (with --on-lost=exit or --once)
-  121  not leader within --wait
-  122  wrong usage or configuration
-  125  incumbent itself failed: servers that cannot serve, its watchdog killed (then as 120), ...
+  121  not leader within --wait: another host leads, or bids, or a guard makes all wait
+  122  wrong usage or configuration, also where a server says so at the start
+  125  incumbent itself failed: a store that could not be asked within --wait, or can never serve,
+       a port of --http that is taken, its watchdog killed (then as 120), ...
   126  COMMAND cannot be executed
   127  COMMAND was not found`
 

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"incumbent/election"
 )
 
 // E15: terms that are lost quickly are followed by longer and longer pauses, so that two
@@ -35,6 +39,93 @@ func TestBackoff(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A term that was given up on purpose is followed by no pause.
+func TestNoBackoffAfterTermsThatWereMeantToEnd(t *testing.T) {
+	for reason, want := range map[error]bool{election.ErrResigned: false, election.ErrMaxTerm: false, election.ErrTaken: true, nil: true} {
+		b := backoff{ttl: time.Second}
+		for range 3 {
+			b.won()
+			var l *election.Loss
+			if reason != nil {
+				l = &election.Loss{Reason: reason}
+			}
+			b.ended(l)
+			if got := b.pause() > 0; got != want {
+				t.Errorf("%v: a pause: %v", reason, got)
+			}
+		}
+	}
+}
+
+// --wait: only a store that serves makes it an ordinary end.
+func TestNotWithin(t *testing.T) {
+	held, down := &election.HeldError{}, &election.MasterError{Master: "a:1", Op: "acquire", Kind: election.ErrUnreachable}
+	gaveUp := func(last error) error {
+		return errors.Join(election.ErrNotAcquired, context.Canceled, last)
+	}
+	for name, tt := range map[string]struct {
+		err, last error
+		want      error
+	}{
+		"held":           {gaveUp(held), held, errRunNotAcquired},
+		"held, untold":   {gaveUp(held), nil, errRunNotAcquired},
+		"guarded":        {gaveUp(election.ErrGuarded), election.ErrGuarded, errRunNotAcquired},
+		"votes split":    {gaveUp(election.ErrContended), election.ErrContended, errRunNotAcquired},
+		"down":           {gaveUp(down), down, errRunNoAnswer},
+		"no try":         {gaveUp(nil), nil, errRunNoAnswer},
+		"permanent":      {election.ErrServerTooOld, election.ErrServerTooOld, election.ErrServerTooOld},
+		"down, was held": {gaveUp(down), held, errRunNoAnswer},
+	} {
+		err := notWithin(tt.err, tt.last)
+		if !errors.Is(err, tt.want) || tt.last != nil && strings.Contains(err.Error(), "context canceled") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Trouble that lasts is repeated once a minute.
+func TestTroubleIsRepeated(t *testing.T) {
+	now, said := time.Now(), 0
+	var tr trouble
+	for range 301 {
+		if lasts, say := tr.note(election.ErrAuth, now); say {
+			if said++; lasts != time.Duration(said)*time.Minute {
+				t.Errorf("it lasts %s", lasts)
+			}
+		}
+		now = now.Add(time.Second)
+	}
+	if said != 5 {
+		t.Errorf("said %d times", said)
+	}
+	tr.note(&election.HeldError{}, now)
+	if _, say := tr.note(election.ErrAuth, now.Add(time.Hour)); say {
+		t.Error("new trouble is the elector's to log")
+	}
+}
+
+// A term that is lost before its command starts counts as lost.
+func TestLostBeforeTheStart(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for sig, want := range map[syscall.Signal]error{0: errRunLost, syscall.SIGTERM: nil} {
+		r := runner{k: &runCommand{onLost: exitOnLost}, signal: sig}
+		if err := r.lead(ctx, nil); err != nil || !errors.Is(r.done(), want) {
+			t.Errorf("signal %d: %v, %v", sig, err, r.done())
+		}
+	}
+}
+
+// Metadata that is full already keeps no program from running.
+func TestCommandInMetadata(t *testing.T) {
+	for room, want := range map[int]string{len("commandtrue"): "true", len("commandtrue") - 1: ""} {
+		m := map[string]string{"k": strings.Repeat("x", metadataLimit-1-room)}
+		if nameCommand(m, "true"); m["command"] != want {
+			t.Errorf("room for %d bytes: %q", room, m["command"])
+		}
+	}
 }
 
 // slowWriter takes a line whenever it is let.

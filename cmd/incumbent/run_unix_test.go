@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -276,15 +277,14 @@ func TestRunEndsWhileWaiting(t *testing.T) {
 		"held": {file, "standing by"}, "silent": {runConfig(t, cut.Addr()), "campaigning"}, "down": {runConfig(t, free(t)), "campaigning"},
 	} {
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-			p := launch(t, "run", "job", "--config", tt.file, "--", "true")
-			p.saysSoon(t, tt.says)
-			began := time.Now()
-			p.signal(t, sig)
-			code, took := p.code(t), time.Since(began)
-			if code != exitRunSignal+int(sig) || took > 5*time.Second { // 500 ms are wanted, where the machine is free
-				t.Errorf("%s, %v: exit code %d after %s", name, sig, code, took)
+			best := time.Hour
+			for try := 0; try < 5 && best > 500*time.Millisecond; try++ { // the machine may be busy
+				best = min(best, endWhileWaiting(t, tt.file, tt.says, sig))
 			}
-			t.Logf("%s, %v: ended after %s", name, sig, took.Round(time.Millisecond))
+			if best > 500*time.Millisecond {
+				t.Errorf("%s, %v: ended after %s at best", name, sig, best)
+			}
+			t.Logf("%s, %v: ended after %s", name, sig, best.Round(time.Millisecond))
 		}
 	}
 	if err := term.Resign(t.Context()); err != nil {
@@ -293,6 +293,28 @@ func TestRunEndsWhileWaiting(t *testing.T) {
 	if keys := s.keys(t, "job"); len(keys) > 0 {
 		t.Errorf("left: %q", keys)
 	}
+}
+
+// endWhileWaiting is how long a program takes to end by a signal while it waits, though
+// somebody has connected to its endpoints and says nothing.
+func endWhileWaiting(t *testing.T, file, says string, sig syscall.Signal) time.Duration {
+	t.Helper()
+	p := launch(t, "run", "job", "--config", file, "--http", "127.0.0.1:0", "--", "true")
+	p.saysSoon(t, says)
+	addr := regexp.MustCompile(`url=http://([^ \n]*)`).FindStringSubmatch(p.logged())[1]
+	silent, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = silent.Close() }()
+	fetch(t, "http://"+addr+"/livez") // the connection before this one is accepted
+	began := time.Now()
+	p.signal(t, sig)
+	code, took := p.code(t), time.Since(began)
+	if code != exitRunSignal+int(sig) {
+		t.Errorf("%v: exit code %d", sig, code)
+	}
+	return took
 }
 
 // E14: others see what runs where, and no arguments.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -74,7 +75,7 @@ func (h *runHTTP) build(r *runner) (err error) {
 		}
 	}
 	h.handler = web.New(web.Options{
-		Election: r.k.election, ID: cfg.ID, Metadata: cfg.Metadata, Logger: r.log,
+		Election: r.k.election, ID: cfg.ID, Metadata: cfg.Metadata, Logger: r.log, ShutdownTimeout: closing,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 	})
 	return nil
@@ -103,14 +104,20 @@ func (h *runHTTP) shuttingDown() {
 	}
 }
 
-// stopped says that nothing campaigns any more.
+// stopped says that nothing campaigns any more. Where that is meant, a liveness probe in
+// the last moment need not fail.
 func (h *runHTTP) stopped(err error) {
+	for _, meant := range []error{errRunDone, errRunLost, errRunNotAcquired} {
+		if errors.Is(err, meant) {
+			h.shuttingDown()
+		}
+	}
 	if h.handler != nil {
 		h.handler.Stopped(err)
 	}
 }
 
-// close ends the endpoints, last of all.
+// close ends the endpoints. It takes no longer than closing, whoever is connected.
 func (h *runHTTP) close() {
 	h.end()
 	h.served.Wait()

@@ -34,6 +34,8 @@ type runner struct {
 	stop                  context.CancelFunc
 	http                  *runHTTP
 	refused               atomic.Pointer[context.CancelFunc] // called when one try to lead has failed
+	trouble               trouble
+	terms                 backoff // used by the campaign alone, and by the work that it calls
 
 	mu      sync.Mutex
 	command *supervise.Command // that runs; nil if none does
@@ -47,6 +49,7 @@ type runner struct {
 func newRunner(a *app, k *runCommand, cfg *config.Config) *runner {
 	r := &runner{k: k, cfg: cfg, log: cfg.Logger}
 	r.ttl, r.timing = timing(cfg)
+	r.terms.ttl = r.ttl
 	r.stdin, r.stdout, r.stderr = file(a.in), file(a.out), file(a.err)
 	if r.stdin != nil && fromTerminal(r.stdin) {
 		r.stdin = nil
@@ -55,10 +58,23 @@ func newRunner(a *app, k *runCommand, cfg *config.Config) *runner {
 	if cfg.Metadata == nil {
 		cfg.Metadata = map[string]string{}
 	}
-	if name := filepath.Base(k.argv[0]); cfg.Metadata["command"] == "" && len(name) <= 256 {
-		cfg.Metadata["command"] = name // not its arguments, which may hold secrets
-	}
+	nameCommand(cfg.Metadata, filepath.Base(k.argv[0]))
 	return r
+}
+
+// metadataLimit is how much the store takes, as package election counts it.
+const metadataLimit = 4096
+
+// nameCommand adds the command's name to metadata, where there is room for it: not its
+// arguments, which may hold secrets.
+func nameCommand(metadata map[string]string, name string) {
+	size := len("command") + len(name)
+	for k, v := range metadata {
+		size += len(k) + len(v)
+	}
+	if metadata["command"] == "" && len(name) <= 256 && size <= metadataLimit {
+		metadata["command"] = name
+	}
 }
 
 // file is v if that is an open file, which a command can have.
@@ -76,8 +92,8 @@ func (r *runner) run(ctx context.Context) int {
 	if r.http, err = r.listen(); err != nil {
 		return r.failed(exitRunFailed, err)
 	}
+	defer r.heed()() // last of all: until then a further signal ends nothing by itself
 	defer r.http.close()
-	defer r.heed()()
 	client, err := r.cfg.Open(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -93,12 +109,13 @@ func (r *runner) run(ctx context.Context) int {
 	}
 	err = r.campaign(ctx, e)
 	r.http.stopped(err)
+	r.http.end() // while the client is closed
 	return r.code(err)
 }
 
 // campaign leads again and again, until an error says why not.
 func (r *runner) campaign(ctx context.Context, e election.Elector) (err error) {
-	c := &candidate{Elector: e, r: r, lost: backoff{ttl: r.ttl}}
+	c := &candidate{Elector: e, r: r}
 	r.log.Info("campaigning", "election", r.k.election, "command", r.k.argv[0])
 	for ctx.Err() == nil && err == nil {
 		err = election.Run(ctx, c, r.lead)
@@ -134,7 +151,7 @@ func (r *runner) code(err error) int {
 	case errors.Is(err, errRunLost):
 		return r.failed(exitRunLost, err)
 	case errors.Is(err, errRunNotAcquired):
-		return r.failed(exitRunNotAcquired, err)
+		return r.notAcquired(err)
 	case err != nil:
 		return r.failed(exitRunFailed, err)
 	}
@@ -145,6 +162,17 @@ func (r *runner) code(err error) int {
 func (r *runner) failed(code int, err error) int {
 	r.log.Error("giving up", "election", r.k.election, "code", code, "error", err)
 	return code
+}
+
+// notAcquired logs that --wait is over while the store serves. That another host has the
+// lease, or takes it right now, is what a job on several hosts expects.
+func (r *runner) notAcquired(err error) int {
+	level := slog.LevelInfo
+	if errors.Is(err, election.ErrGuarded) {
+		level = slog.LevelWarn // nobody leads
+	}
+	r.log.Log(context.Background(), level, "the command is not run here", "election", r.k.election, "code", exitRunNotAcquired, "reason", err)
+	return exitRunNotAcquired
 }
 
 // done says why there is no more reason to campaign; nil if there is one.
@@ -168,6 +196,9 @@ func (r *runner) onlyOnce() bool { return r.k.onLost == exitOnLost || r.k.once &
 func (r *runner) observe(ev election.Event) {
 	switch ev.Kind {
 	case election.BidRefused:
+		if lasts, say := r.trouble.note(ev.Err, time.Now()); say {
+			r.log.Warn("still cannot acquire, trying on", "election", r.k.election, "for", lasts.Round(time.Second), "error", ev.Err)
+		}
 		if cancel := r.refused.Load(); cancel != nil {
 			(*cancel)()
 		}
@@ -202,12 +233,14 @@ func deadline(t *election.Term) supervise.Instant {
 // lead is the work of a term: it returns when nothing of the command is left.
 func (r *runner) lead(ctx context.Context, t *election.Term) error {
 	if ctx.Err() != nil {
+		r.noteLost()
 		return nil
 	}
+	defer func() { r.terms.ended(t.Loss()) }() // before the lease is given back
 	c, err := supervise.Start(supervise.Options{
 		Path: r.k.path, Args: r.k.argv, Deadline: deadline(t), Timing: r.timing, Watchdog: []string{"watchdog"},
-		Env:   []string{"INCUMBENT_ELECTION=" + r.k.election, fmt.Sprintf("INCUMBENT_TOKEN=%d", t.Token())},
-		Stdin: r.stdin, Stdout: r.stdout, Stderr: r.stderr, Logger: r.log,
+		Env:     []string{"INCUMBENT_ELECTION=" + r.k.election, fmt.Sprintf("INCUMBENT_TOKEN=%d", t.Token())},
+		Without: secretVariables(), Stdin: r.stdin, Stdout: r.stdout, Stderr: r.stderr, Logger: r.log,
 	})
 	if err != nil {
 		r.finish(r.failed(exitRunFailed, err))
@@ -275,10 +308,27 @@ func (r *runner) judge(res supervise.Result, t *election.Term) {
 	case onlyOnce && errors.Is(res.Err, supervise.ErrUnwatched) && t.Valid() && t.Loss() == nil:
 		r.finish(r.failed(exitRunFailed, res.Err))
 	default:
-		r.mu.Lock()
-		r.lost = true
-		r.mu.Unlock()
+		r.noteLost()
 	}
+}
+
+// noteLost notes that a term was lost before the command had ended by itself, unless this
+// process was told to end.
+func (r *runner) noteLost() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lost = r.lost || r.signal == 0
+}
+
+// secretVariables are the variables with secrets of settings: whoever may have the lease's
+// command run need not know the password of the store.
+func secretVariables() (names []string) {
+	for _, s := range config.Settings() {
+		if s.Secret {
+			names = append(names, s.Env)
+		}
+	}
+	return names
 }
 
 // finish notes the exit code: nothing will be run any more.

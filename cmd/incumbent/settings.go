@@ -105,7 +105,7 @@ func (s *settings) open(a *app, command string) (*config.Config, bool) {
 		return cfg, true
 	}
 	a.code = misconfigured(a.err, command, err)
-	if s.path() == "" {
+	if s.path() == "" && len(s.given) == 0 {
 		_, _ = fmt.Fprintf(a.err, "incumbent: %s: no file was read: --config FILE names one (see incumbent %s --help)\n", command, command)
 	}
 	return nil, false

@@ -93,8 +93,8 @@ var states = []state{
 			t.Cleanup(func() { must(t, alias.Close()) })
 			return "--config " + configFile(t, a, b, alias.Addr())
 		},
-		says:  []string{"nobody can lead by these settings: 127.0.0.1:", " are one server, which has one vote", "warning: same-server: "},
-		finds: []string{": same-server: ", "waiting does not help"}, warnings: []string{"same-server"},
+		says:  []string{"nobody can lead by these settings: 127.0.0.1:", " are one server, which has one vote"},
+		finds: []string{": same-server: ", "waiting does not help"},
 	},
 	{
 		name: "allkeys-lru", status: exitOK, check: exitOK, result: leads, cause: "leads",

@@ -25,17 +25,27 @@ func newStatusCommand(a *app) *cobra.Command {
 	var s statusCommand
 	c := &cobra.Command{
 		Use: "status ELECTION", Short: "Say who leads, or why nobody does, and what each master keeps.",
-		Long: aboutStatus, Example: statusExample, Args: takes(1, "ELECTION"),
+		Long: aboutStatus, Example: statusExample, Args: oneAndNoInterval,
 		RunE: func(c *cobra.Command, args []string) error {
 			s.election = args[0]
 			return s.run(a, c)
 		},
 	}
 	c.Flags().BoolVar(&s.json, "json", false, "Write one JSON object instead of lines; with --watch, one a line.")
-	c.Flags().DurationVar(&s.watch, "watch", 0, "Look again each `INTERVAL`, until it is stopped.")
+	c.Flags().DurationVar(&s.watch, "watch", 0, "Look again each `INTERVAL`, until it is stopped; alone 1s, another one after \"=\", as in --watch=5s.")
 	c.Flags().Lookup("watch").NoOptDefVal = "1s"
 	s.settings = newSettings(c.Flags())
 	return c
+}
+
+// oneAndNoInterval wants one argument. An interval after "--watch" without "=" is another one.
+func oneAndNoInterval(c *cobra.Command, args []string) error {
+	for _, a := range args {
+		if _, err := time.ParseDuration(a); err == nil && len(args) == 2 && c.Flags().Changed("watch") {
+			return fmt.Errorf("unexpected argument %q: did you mean --watch=%s?", a, a)
+		}
+	}
+	return takes(1, "ELECTION")(c, args)
 }
 
 const statusExample = `  incumbent status bridge-health --config incumbent.yaml
@@ -48,18 +58,20 @@ It asks each master what it keeps, and writes nothing. The first line is the ans
 what keeps anybody from leading. Who leads is said by the masters, whose news are up to a TTL old;
 what a process may do is said by its own term and by the fence.
 
-With --json: "result" is leads, nobody, unknown or misfit; "cause" is a word that never changes:
+With --json: "result" is leads, nobody, two, unknown or misfit; "cause" is a word that never
+changes:
   leads
   never-elected, released, expired, vacant        the lease is free, and nobody takes it
   guards-wait, kept-for-heir                      nobody is granted it for a while
   votes-split, too-few-votes, not-sealed          candidates hold some masters, none leads yet
-  no-expiry                                       a lease that never becomes free
+  no-expiry, foreign-key                          a lease that no candidate wrote
+  two-leaders                                     two stores have a leader each (mode both)
   too-few-answers                                 it cannot be told
   unreachable, auth, permission, tls, read-only, same-server, ... (as in incumbent check)
 
-Exit code: 0 somebody leads; 3 nobody leads; 1 cannot tell: too few masters answer; 2 wrong usage,
-wrong configuration, or servers that refuse it for good; 130 interrupted. With --watch: that of
-the last look, when it is stopped by a signal.`
+Exit code: 0 somebody leads; 3 nobody leads; 1 cannot tell: too few masters answer, or two lead, and
+the first line begins with TWO LEADERS; 2 wrong usage, wrong configuration, or servers that refuse
+it for good; 130 interrupted. With --watch: that of the last look, when it is stopped by a signal.`
 
 // run looks once, or again and again.
 func (s *statusCommand) run(a *app, c *cobra.Command) error {
@@ -116,6 +128,11 @@ func (s *statusCommand) write(w io.Writer, r *statusReport) error {
 		return json.NewEncoder(w).Encode(r)
 	case s.watch > 0 && isTerminal(w):
 		if _, err := io.WriteString(w, "\x1b[H\x1b[2J"); err != nil {
+			return err
+		}
+	}
+	if s.watch > 0 {
+		if _, err := fmt.Fprintln(w, time.Now().Format(time.DateTime)); err != nil {
 			return err
 		}
 	}

@@ -17,11 +17,11 @@ import (
 type statusReport struct {
 	Election string         `json:"election"`
 	Mode     string         `json:"mode"`
-	Need     int            `json:"need"`   // how many masters make a majority; of the second store where there are two
-	Result   string         `json:"result"` // leads, nobody, unknown or misfit
+	Need     int            `json:"need"`   // how many masters make a majority; where there are two stores, the sum for both
+	Result   string         `json:"result"` // leads, nobody, two, unknown or misfit
 	Cause    string         `json:"cause"`
 	Text     string         `json:"text"`
-	Leader   *statusHolder  `json:"leader"` // null when nobody is known to lead
+	Leader   *statusHolder  `json:"leader"` // null when nobody is known to lead, or two do
 	Last     election.Token `json:"last_token"`
 	Masters  []statusMaster `json:"masters"`
 	Warnings []warning      `json:"warnings"`
@@ -56,12 +56,12 @@ type statusMaster struct {
 // newStatusReport judges what was seen, in so much time.
 func newStatusReport(name string, cfg *config.Config, state election.State, took time.Duration) *statusReport {
 	l := look{need: 1, took: took, anyNode: len(cfg.Single.Cluster.Addresses) > 0}
-	groups := storesOf(state.Masters)
+	groups := storesOf(state)
 	r := &statusReport{Election: name, Mode: string(cfg.Mode), Last: state.Last}
 	var verdicts []verdict
 	for _, g := range groups {
 		l.masters, l.need = g.masters, len(g.masters)/2+1
-		r.Need = l.need
+		r.Need += l.need
 		verdicts = append(verdicts, l.judgement())
 	}
 	v := merge(groups, verdicts)
@@ -132,7 +132,7 @@ func (r *statusReport) print(w io.Writer) error {
 	}
 	_ = t.Flush() // to memory
 	for _, m := range r.Masters {
-		if m.Error != "" {
+		if m.Error != "" && !strings.Contains(r.Text, m.Error) {
 			fmt.Fprintf(&b, "\n%s: %s", m.Code, m.Error)
 		}
 	}

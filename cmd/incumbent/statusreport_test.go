@@ -56,6 +56,20 @@ redis-c:6379  -       -        (unreachable)  -           -              -     -
 unreachable: master redis-c:6379: inspect: unreachable: dial tcp 10.0.0.3:6379: connect: connection refused
 warning: bare-majority: the lease does not count at redis-c:6379: one more fault ends the term
 `},
+	"no expiry": {func(m []election.MasterState) {
+		held(&m[0], "web-7", 7, 0)
+		held(&m[1], "web-7", 7, 0)
+	}, `
+nobody can lead: the lease at redis-a:6379, redis-b:6379 has no expiry, so it never becomes free: delete it if nobody works by it
+
+MASTER        ROLE    VERSION  HOLDER  HOST        TOKEN  LEFT      GUARD
+redis-a:6379  master  7.0.15   web-7   host-web-7  7      for ever  -
+redis-b:6379  master  7.0.15   web-7   host-web-7  7      for ever  -
+redis-c:6379  master  7.0.15   -       -           -      -         -
+
+warning: no-expiry: redis-a:6379: the lease has no expiry, so it never becomes free: delete it if nobody leads
+warning: no-expiry: redis-b:6379: the lease has no expiry, so it never becomes free: delete it if nobody leads
+`},
 	"guards wait": {func(m []election.MasterState) {
 		for i := range 2 {
 			guard(&m[i], election.RestartGuard|election.FailoverGuard, 9300*time.Millisecond)
@@ -71,21 +85,19 @@ redis-c:6379  master  7.0.15   -       -     -      -     -
 `},
 	"odd names": {func(m []election.MasterState) {
 		for i := range m {
-			held(&m[i], "a-candidate-with-a-very-long-name\n", 7, 0)
+			held(&m[i], "a-candidate-with-a-very-long-name\n", 7, time.Hour)
 		}
 		m[1].Role = "slave"
 	}, `
-"a-candidate-with-a-very-long-name\n" leads, with token 7, at 2 of 3 masters; its lease runs for an unknown time
+"a-candidate-with-a-very-long-name\n" leads, with token 7, at 2 of 3 masters; its lease runs for another 1h0m0s
   host "host-a-candidate-with-a-very-long-name\n", process 7, TTL 15s
 
-MASTER        ROLE     VERSION  HOLDER              HOST            TOKEN  LEFT      GUARD
-redis-a:6379  master   7.0.15   "a-candidate-with…  "host-a-candi…  7      for ever  -
-redis-b:6379  replica  7.0.15   "a-candidate-with…  "host-a-candi…  7      for ever  -
-redis-c:6379  master   7.0.15   "a-candidate-with…  "host-a-candi…  7      for ever  -
+MASTER        ROLE     VERSION  HOLDER              HOST            TOKEN  LEFT    GUARD
+redis-a:6379  master   7.0.15   "a-candidate-with…  "host-a-candi…  7      1h0m0s  -
+redis-b:6379  replica  7.0.15   "a-candidate-with…  "host-a-candi…  7      1h0m0s  -
+redis-c:6379  master   7.0.15   "a-candidate-with…  "host-a-candi…  7      1h0m0s  -
 
 warning: bare-majority: the lease does not count at redis-b:6379: one more fault ends the term
-warning: no-expiry: redis-a:6379: the lease has no expiry, so it never becomes free: delete it if nobody leads
-warning: no-expiry: redis-c:6379: the lease has no expiry, so it never becomes free: delete it if nobody leads
 warning: read-only: redis-b:6379 is a replica, which cannot vote
 `},
 }
@@ -129,7 +141,7 @@ func TestStatusJSON(t *testing.T) {
 		`"masters":[{"master":"redis-a:6379","reachable":true,"role":"master","version":"7.0.15","run_id":"run-A",` +
 		`"holder":{"id":"web-7","host":"host-web-7","pid":7,"instance":"i-web-7","token":5,"ttl_ms":15000,"left_ms":1500},` +
 		`"last_token":5,"released_token":4,"guards":"clock","guard_left_ms":2000,"heir":"web-8"}],` +
-		`"warnings":[{"code":"guards-wait","message":"redis-a:6379 grants nothing for another 2s: clock"}]}`
+		`"warnings":[{"code":"guards-wait","message":"redis-a:6379 has the lease, and would grant no other one for another 2s: clock: wait that long before another master stops"}]}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -148,7 +160,7 @@ func TestObserveText(t *testing.T) {
 	}{
 		{0, l, nil, "2026-11-30T12:00:00.123Z  web-7 leads, with token 5 (host h7, process 7, TTL 15s)"},
 		{90 * time.Minute, election.Leader{}, election.ErrNoLeader, "2026-11-30T13:30:00.123Z  nobody leads; before, web-7 led for 1h30m0s"},
-		{12 * time.Millisecond, election.Leader{Candidate: election.Candidate{ID: "a\nb"}, Token: 6}, nil, `2026-11-30T13:30:00.135Z  "a\nb" leads, with token 6; before, nobody led for 12ms`},
+		{12 * time.Millisecond, election.Leader{Candidate: election.Candidate{ID: "a\nb"}, Token: 6}, nil, `2026-11-30T13:30:00.135Z  "a\nb" leads, with token 6; before, nobody led for at most 12ms`},
 		{5 * time.Second, election.Leader{}, errors.Join(errors.New("one"), errors.New("two")), `2026-11-30T13:30:05.135Z  cannot tell who leads: one; two; before, "a\nb" led for 5s`},
 		{time.Second, l, nil, "2026-11-30T13:30:06.135Z  web-7 leads, with token 5 (host h7, process 7, TTL 15s); before, it could not be told for 1s"},
 	} {

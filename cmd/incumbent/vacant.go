@@ -2,22 +2,28 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"incumbent/election"
+	"incumbent/internal/vote"
 )
 
 // vacant is the verdict that nobody leads, by the cause that decides: what keeps a bid
 // from winning now, or else what became of the last term.
 func (b *ballot) vacant(who *election.Leader, held, rivals int) verdict {
 	v := verdict{result: nobody}
-	lasting, guarded, free := b.blocked()
+	lasting, strange, guarded, free := b.blocked()
 	switch {
 	case len(b.masters)-len(lasting) < b.need:
 		v.cause = "no-expiry"
 		v.text = fmt.Sprintf("nobody can lead: the lease at %s has no expiry, so it never becomes free: delete it if nobody works by it",
 			strings.Join(lasting, ", "))
+	case len(b.masters)-len(lasting)-len(strange) < b.need:
+		v.cause = "foreign-key"
+		v.text = fmt.Sprintf("nobody can lead: the lease at %s has a value that no candidate wrote: delete it if nobody works by it",
+			strings.Join(append(lasting, strange...), ", "))
 	case len(guarded) > 0 && free < b.need && len(b.good)-len(guarded) < b.need:
 		v.cause, v.text = b.waits(guarded)
 	case rivals > 0:
@@ -42,13 +48,15 @@ func isAre(names []string) string {
 	return strings.Join(names, ", ") + " are"
 }
 
-// blocked lists masters whose lease has no expiry, and those whose guards wait; free is
-// how many would grant.
-func (b *ballot) blocked() (lasting []string, guarded []election.MasterState, free int) {
+// blocked lists masters whose lease has no expiry, those where no candidate wrote it, and
+// those whose guards wait; free is how many would grant.
+func (b *ballot) blocked() (lasting, strange []string, guarded []election.MasterState, free int) {
 	for _, m := range b.good {
 		switch {
 		case m.Holder != nil && m.Holder.Left <= 0:
 			lasting = append(lasting, m.Name)
+		case vote.Foreign(m):
+			strange = append(strange, m.Name)
 		case m.Holder != nil:
 		case m.Guards != election.NoGuards:
 			guarded = append(guarded, m)
@@ -56,10 +64,11 @@ func (b *ballot) blocked() (lasting []string, guarded []election.MasterState, fr
 			free++
 		}
 	}
-	return lasting, guarded, free
+	return lasting, strange, guarded, free
 }
 
-// reasons say why a guard waits.
+// reasons say why a guard waits. Where the server knows nothing of the election, the
+// failover guard is on only since it names no server that granted last.
 var reasons = []struct {
 	guard election.StoreGuards
 	why   string
@@ -75,8 +84,9 @@ var reasons = []struct {
 func (b *ballot) waits(guarded []election.MasterState) (cause, text string) {
 	var all election.StoreGuards
 	var names, why []string
-	heir, left := "", time.Duration(0)
+	heir, left, granted := "", time.Duration(0), false
 	for _, m := range guarded {
+		granted = granted || m.Last > 0 || !m.Guards.Has(election.NoRecordGuard)
 		all |= m.Guards
 		names = append(names, m.Name)
 		left = max(left, m.GuardUntil.Sub(m.Now))
@@ -88,7 +98,7 @@ func (b *ballot) waits(guarded []election.MasterState) (cause, text string) {
 		return "kept-for-heir", fmt.Sprintf("nobody leads: the lease was handed over and is kept for %s for %s", called(heir), another(left))
 	}
 	for _, r := range reasons {
-		if all.Has(r.guard) {
+		if all.Has(r.guard) && (r.guard != election.FailoverGuard || granted) {
 			why = append(why, r.why)
 		}
 	}
@@ -96,13 +106,17 @@ func (b *ballot) waits(guarded []election.MasterState) (cause, text string) {
 }
 
 // untaken is why a lease that is free stays so.
-const untaken = "no candidate has taken the lease since: none campaigns, or none reaches the masters"
+const untaken = "no candidate has taken the lease since: none campaigns, none reaches the masters, or the next try is a second away"
 
 // lastTerm says what became of the last term, where the lease is free.
 func (b *ballot) lastTerm() (cause, text string) {
 	last, holder := b.latest()
 	if last == 0 {
-		return "never-elected", "nobody has ever led this election: no candidate has won yet, and the first one may wait for guards (incumbent init)"
+		if slices.ContainsFunc(b.good, func(m election.MasterState) bool { return m.Initialised }) {
+			return "never-elected", "nobody leads: init was called, and no candidate has won yet; one that waited for guards already waits to the end"
+		}
+		return "never-elected", "nobody has ever led this election as far as the masters know: no candidate has won yet " +
+			"(see that prefix and name are right), and the first one may wait for guards (incumbent init)"
 	}
 	was := fmt.Sprintf("the term with token %d", last)
 	if holder != nil {

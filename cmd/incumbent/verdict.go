@@ -9,6 +9,7 @@ import (
 	"incumbent/compare/lab/remote"
 	"incumbent/config"
 	"incumbent/election"
+	"incumbent/internal/vote"
 )
 
 // look is what masters of one store have shown.
@@ -32,6 +33,7 @@ const (
 	leads   = "leads"   // somebody does
 	nobody  = "nobody"  // nobody does, for certain
 	unknown = "unknown" // too few masters answer to tell
+	twofold = "two"     // each of two stores has a leader of its own
 	misfit  = "misfit"  // servers and configuration do not fit: waiting does not help
 )
 
@@ -94,6 +96,9 @@ func (l look) judgement() verdict {
 	default:
 		v = b.vacant(who, held, rivals)
 	}
+	if v.result != misfit { // which has said it
+		v.warnings = append(v.warnings, b.voteless()...)
+	}
 	v.warnings = append(v.warnings, b.oddities()...)
 	return v
 }
@@ -102,13 +107,13 @@ func (l look) judgement() verdict {
 func (b *ballot) holder() (who *election.Leader, held, rivals int) {
 	votes := map[string]int{}
 	for _, m := range b.good {
-		if m.Holder != nil {
+		if counts(m) {
 			votes[m.Value]++
 		}
 	}
 	known := false
 	for _, m := range b.good {
-		if m.Holder == nil {
+		if !counts(m) {
 			continue
 		}
 		seal := m.Holder.Token <= m.Last
@@ -117,6 +122,12 @@ func (b *ballot) holder() (who *election.Leader, held, rivals int) {
 		}
 	}
 	return who, held, max(len(votes)-1, 0)
+}
+
+// counts reports whether a master's lease is a vote: one that never becomes free, or whose
+// value is none of its holder's, was not written by a candidate, and nobody leads by it.
+func counts(m election.MasterState) bool {
+	return m.Holder != nil && m.Holder.Left > 0 && !vote.Foreign(m)
 }
 
 // sealed reports whether a lease is more than votes: one that is not sealed yet has a
@@ -166,7 +177,7 @@ func (b *ballot) freeIn() time.Duration {
 func (b *ballot) without(instance string) (names []string) {
 	voted := map[string]bool{}
 	for _, m := range b.good {
-		voted[m.Name] = m.Holder != nil && m.Holder.Instance == instance
+		voted[m.Name] = counts(m) && m.Holder.Instance == instance
 	}
 	for _, m := range b.masters {
 		if !voted[m.Name] {
@@ -231,22 +242,39 @@ func (b *ballot) oddities() (list []warning) {
 		switch {
 		case m.Holder != nil && m.Holder.Left <= 0:
 			add("no-expiry", "%s: the lease has no expiry, so it never becomes free: delete it if nobody leads", m.Name)
+		case vote.Foreign(m):
+			add("foreign-key", "%s: the lease has a value that no candidate wrote", m.Name)
 		case m.Holder != nil && held >= b.need && m.Holder.Instance != who.Instance:
 			add("masters-disagree", "%s is held by %s, token %d", m.Name, called(m.Holder.ID), m.Holder.Token)
 		case m.Guards != election.NoGuards && held >= b.need:
-			add("guards-wait", "%s grants nothing for %s: %s", m.Name, another(m.GuardUntil.Sub(m.Now)), m.Guards)
+			left := another(m.GuardUntil.Sub(m.Now))
+			if m.Holder != nil {
+				add("guards-wait", "%s has the lease, and would grant no other one for %s: %s: wait that long before another master stops", m.Name, left, m.Guards)
+			} else {
+				add("guards-wait", "%s grants nothing for %s: %s", m.Name, left, m.Guards)
+			}
 		}
 	}
+	return append(list, b.clocksApart()...)
+}
+
+// voteless are the masters that cannot vote, whoever leads.
+func (b *ballot) voteless() (list []warning) {
 	for _, m := range b.replicas {
-		add("read-only", "%s is a replica, which cannot vote", m.Name)
+		list = append(list, warning{"read-only", m.Name + " is a replica, which cannot vote"})
 	}
 	for _, pair := range b.twins {
-		add("same-server", "%s are one server, which has one vote", pair)
-	}
-	if a, z, apart := b.clocks(); apart > clockLimit+b.took {
-		add("clock-difference", "the clock of %s is %s ahead of that of %s", z, apart.Round(time.Second/10), a)
+		list = append(list, warning{"same-server", pair + " are one server, which has one vote"})
 	}
 	return list
+}
+
+// clocksApart is the warning that masters' clocks differ.
+func (b *ballot) clocksApart() []warning {
+	if a, z, apart := b.clocks(); apart > clockLimit+b.took {
+		return []warning{{"clock-difference", fmt.Sprintf("the clock of %s is %s ahead of that of %s", z, apart.Round(time.Second/10), a)}}
+	}
+	return nil
 }
 
 // clockLimit is by how much the clocks of masters may differ before it is said.

@@ -29,7 +29,7 @@ func mastersOf(n int) []election.MasterState {
 // held gives a master's lease to a candidate.
 func held(m *election.MasterState, id string, token election.Token, left time.Duration) {
 	l := election.Leader{Candidate: election.Candidate{ID: id, Instance: "i-" + id, Host: "host-" + id, PID: 7}, Token: token, TTL: 15 * time.Second, Left: left}
-	m.Holder, m.Value, m.Last = &l, "v-"+id, token
+	m.Holder, m.Value, m.Last = &l, "i-"+id+"-1-0", token
 }
 
 // was says who had a master's lease last.
@@ -108,7 +108,9 @@ func TestVerdicts(t *testing.T) {
 			[]string{`"a\x1b[2J\nb" leads`}, nil},
 		{"no name", 1, func(m []election.MasterState) { held(&m[0], "", 5, 12*s) }, leads, "leads", []string{"somebody unknown leads"}, nil},
 
-		{"never", 3, func([]election.MasterState) {}, nobody, "never-elected", []string{"nobody has ever led this election", "incumbent init"}, nil},
+		{"never", 3, func([]election.MasterState) {}, nobody, "never-elected",
+			[]string{"nobody has ever led this election as far as the masters know", "prefix and name", "incumbent init"}, nil},
+		{"init was called", 3, func(m []election.MasterState) { m[1].Initialised = true }, nobody, "never-elected", []string{"init was called, and no candidate has won yet"}, nil},
 		{"released", 3, func(m []election.MasterState) {
 			for i := range m {
 				was(&m[i], "web-7", 5)
@@ -137,9 +139,12 @@ func TestVerdicts(t *testing.T) {
 
 		{"a guard waits", 1, func(m []election.MasterState) { guard(&m[0], election.FailoverGuard, 12*s) }, nobody, "guards-wait",
 			[]string{"nobody leads: guards wait for another 12s at A: failover (another server answers"}, nil},
+		{"a new election", 1, func(m []election.MasterState) { guard(&m[0], election.FailoverGuard|election.NoRecordGuard, 12*s) }, nobody, "guards-wait",
+			[]string{"at A: failover,no-record (the server knows nothing of the election"}, nil},
 		{"guards at a majority", 3, func(m []election.MasterState) {
 			guard(&m[0], election.RestartGuard|election.NoRecordGuard, 12*s)
 			guard(&m[2], election.NoRecordGuard, 15*s)
+			was(&m[1], "web-7", 5)
 		}, nobody, "guards-wait", []string{"for another 15s at A, C: restart,no-record (the server has just started", "; the server knows nothing"}, nil},
 		{"a guard at a minority keeps nobody out", 3, func(m []election.MasterState) {
 			guard(&m[0], election.RestartGuard, 12*s)
@@ -169,7 +174,22 @@ func TestVerdicts(t *testing.T) {
 			held(&m[1], "web-7", 9, 12*s)
 			m[1].Last = 4
 		}, leads, "leads", []string{"web-7 leads, with token 5"}, []string{"bare-majority"}},
-		{"no expiry", 1, func(m []election.MasterState) { held(&m[0], "", 0, 0); m[0].Holder.Left = 0 }, leads, "leads", nil, []string{"no-expiry"}},
+		{"no expiry", 1, func(m []election.MasterState) { held(&m[0], "web-7", 5, 0) }, nobody, "no-expiry",
+			[]string{"nobody can lead: the lease at A has no expiry"}, []string{"no-expiry"}},
+		{"no expiry at one of three", 3, func(m []election.MasterState) {
+			held(&m[0], "web-7", 5, 12*s)
+			held(&m[1], "web-7", 5, 12*s)
+			held(&m[2], "web-7", 5, 0)
+		}, leads, "leads", []string{"at 2 of 3 masters"}, []string{"bare-majority", "no-expiry"}},
+		{"foreign content without expiry", 1, func(m []election.MasterState) { held(&m[0], "web-7", 5, 0); m[0].Value = "bogus" }, nobody, "no-expiry", nil, []string{"no-expiry"}},
+		{"foreign content", 1, func(m []election.MasterState) { held(&m[0], "web-7", 5, 9*s); m[0].Value = "bogus" }, nobody, "foreign-key",
+			[]string{"nobody can lead: the lease at A has a value that no candidate wrote"}, []string{"foreign-key"}},
+		{"back at a master whose guard runs", 3, func(m []election.MasterState) {
+			for i := range m {
+				held(&m[i], "web-7", 5, 12*s)
+			}
+			guard(&m[2], election.NoRecordGuard, 5*s)
+		}, leads, "leads", []string{"at 3 of 3 masters"}, []string{"guards-wait"}},
 		{"no expiry at two", 3, func(m []election.MasterState) {
 			held(&m[0], "x", 1, 0)
 			held(&m[1], "y", 2, 0)
@@ -204,9 +224,9 @@ func TestVerdicts(t *testing.T) {
 		}, unknown, "too-few-answers", []string{"master A: inspect: TLS failure", "master B: inspect: unreachable"}, nil},
 		{"foreign key", 1, func(m []election.MasterState) { dead(&m[0], election.ErrForeignKey) }, misfit, "foreign-key", []string{"key has foreign content"}, nil},
 		{"single, a replica", 1, func(m []election.MasterState) { m[0].Role = "slave" }, misfit, "read-only",
-			[]string{"A is a replica: give the address of its primary"}, []string{"read-only"}},
+			[]string{"A is a replica: give the address of its primary"}, nil},
 		{"one twice", 3, func(m []election.MasterState) { m[2].RunID = m[0].RunID }, misfit, "same-server",
-			[]string{"A and C are one server, which has one vote"}, []string{"same-server"}},
+			[]string{"A and C are one server, which has one vote"}, nil},
 		{"one twice, and led by others' settings", 3, func(m []election.MasterState) {
 			for i := range m {
 				held(&m[i], "web-7", 5, 12*s)
@@ -265,9 +285,11 @@ func TestVerdictOfTwoStores(t *testing.T) {
 		"both have the leader":  {"a", "a", leads, "a", nil},
 		"only the first":        {"a", "", leads, "a", []string{"one-store"}},
 		"only the second":       {"", "a", leads, "a", []string{"one-store"}},
-		"one each":              {"a", "b", leads, "b", []string{"two-leaders"}},
+		"one each":              {"a", "b", twofold, "", nil},
 		"nobody in either":      {"", "", nobody, "", nil},
-		"the other way, larger": {"z", "b", leads, "z", []string{"two-leaders"}},
+		"the other way, larger": {"z", "b", twofold, "", nil},
+		"the other is silent":   {"a", "?", leads, "a", nil},
+		"the first is silent":   {"?", "a", leads, "a", nil},
 	} {
 		masters := mastersOf(4)
 		for i := range masters {
@@ -276,11 +298,13 @@ func TestVerdictOfTwoStores(t *testing.T) {
 				where, id = "single/", c.single
 			}
 			masters[i].Name = where + masters[i].Name
-			if id != "" {
+			if id == "?" {
+				dead(&masters[i], election.ErrUnreachable)
+			} else if id != "" {
 				held(&masters[i], id, election.Token(id[0]), time.Second)
 			}
 		}
-		groups := storesOf(masters)
+		groups := storesOf(election.State{Masters: masters, Parts: []election.State{{Masters: masters[:1]}, {Masters: masters[1:]}}})
 		if len(groups) != 2 || len(groups[0].masters) != 1 || len(groups[1].masters) != 3 {
 			t.Fatalf("groups %+v", groups)
 		}
@@ -298,7 +322,14 @@ func TestVerdictOfTwoStores(t *testing.T) {
 		if v.result != c.result || leader != c.leader || fmt.Sprint(codes) != fmt.Sprint(c.warnings) {
 			t.Errorf("%s: %s, %q, %s: %s", name, v.result, leader, codes, v.text)
 		}
-		if !strings.HasPrefix(v.text, "single: ") || !strings.Contains(v.text, "; quorum: ") {
+		text := v.text
+		if c.result == twofold {
+			text = strings.TrimPrefix(text, "TWO LEADERS: ")
+			if r := (statusReport{Result: v.result}); v.cause != "two-leaders" || text == v.text || r.code() != exitFailed {
+				t.Errorf("%s: cause %s, exit code %d: %s", name, v.cause, r.code(), v.text)
+			}
+		}
+		if !strings.HasPrefix(text, "single: ") || !strings.Contains(v.text, "; quorum: ") {
 			t.Errorf("%s: %s", name, v.text)
 		}
 	}

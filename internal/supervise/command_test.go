@@ -5,6 +5,7 @@ package supervise_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -165,6 +166,71 @@ func TestSecondStopIsPassedOn(t *testing.T) {
 	if two, r := line(t, out), c.Result(); one != "int" || two != "term" || r.Status.Code != 3 {
 		t.Errorf("heard %s, %s; %+v", one, two, r)
 	}
+}
+
+// The agent watches the same deadline: a command that its watchdog has asked to end gets no
+// second signal for it, but one from a person.
+func TestOneSignalForOneDeadline(t *testing.T) {
+	c, out := lines(t, supervise.Timing{StepDown: 58 * time.Second, Margin: time.Second, Grace: time.Minute},
+		shell(`trap 'echo term' TERM; trap 'echo winch' WINCH; echo ready; while :; do sleep 0.01; done`)...)
+	line(t, out)
+	if got := line(t, out); got != "term" {
+		t.Fatal(got)
+	}
+	c.Stop(syscall.SIGTERM)
+	c.Signal(syscall.SIGWINCH) // a shell that has heard both tells the lower number first
+	if got := line(t, out); got != "winch" {
+		t.Errorf("heard %s, want winch alone", got)
+	}
+	c.Stop(syscall.SIGTERM)
+	if got := line(t, out); got != "term" {
+		t.Errorf("heard %s", got)
+	}
+	c.Kill()
+	if r := c.Result(); r.Asked != supervise.Deadline {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A command that has ended, and whose leftovers have their grace, was not ended by what is
+// asked then.
+func TestAskedAfterItsEnd(t *testing.T) {
+	timing := supervise.Timing{StepDown: time.Second, Margin: 20 * time.Millisecond, Grace: 700 * time.Millisecond}
+	c, out := lines(t, timing, shell(`sh -c "trap '' TERM; echo ready; while :; do sleep 0.01; done" & read x < /dev/null; sleep 0.2; echo $$; exit 7`)...)
+	line(t, out)
+	pid := line(t, out)
+	eventually(t, "it has ended", func() bool {
+		var n int
+		_, err := fmt.Sscan(pid, &n)
+		return err == nil && supervise.IsDead(n)
+	})
+	c.Stop(syscall.SIGTERM)
+	if r := c.Result(); r.Asked != supervise.Itself || r.Status == nil || r.Status.Code != 7 || !r.Killed {
+		t.Errorf("%+v, status %v", r, r.Status)
+	}
+}
+
+// Some variables are not for the command.
+func TestVariablesLeftOut(t *testing.T) {
+	t.Setenv("SUPERVISE_SECRET", "hunter2")
+	t.Setenv("SUPERVISE_SECRET_FILE", "kept")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := supervise.Start(supervise.Options{
+		Path: must(t, "sh"), Args: shell(`echo "$SUPERVISE_SECRET $SUPERVISE_SECRET_FILE"; ps eww $PPID`), Stdout: w, Stderr: os.Stderr, Without: []string{"SUPERVISE_SECRET"},
+		Deadline: supervise.Now().Add(time.Minute), Timing: usual, Watchdog: []string{"watchdog"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	text, err := io.ReadAll(r)
+	if err != nil || !strings.HasPrefix(string(text), " kept\n") || strings.Contains(string(text), "hunter2") {
+		t.Errorf("%s, error %v", text, err)
+	}
+	c.Result()
 }
 
 // E09: who does not end within its grace is killed.

@@ -36,6 +36,7 @@ type Command struct {
 	sig       syscall.Signal // with which the command was to be ended first
 	confirmed bool           // somebody has asked the command to end
 	patient   Instant        // until when nothing is held against the watchdog
+	excused   Instant        // the deadline for which it got that patience; 0 before
 	seen      Instant        // when the loop came round last
 }
 
@@ -66,7 +67,7 @@ func Start(o Options) (*Command, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watchdog: %w", err)
 	}
-	c.root, c.answers = c.proc.Process.Pid, readAnswers(answers)
+	c.root, c.answers = c.proc.Process.Pid, readAnswers(answers, c.done)
 	first := start{Path: []byte(o.Path), Deadline: o.Deadline, Timing: c.Timing}
 	for _, a := range o.Args {
 		first.Args = append(first.Args, []byte(a))
@@ -94,7 +95,7 @@ func (c *Command) spawn(o Options) (answers *os.File, err error) {
 	}
 	defer func() { _ = answersIn.Close() }()
 	c.proc = &exec.Cmd{
-		Path: exe, Args: append([]string{os.Args[0]}, o.Watchdog...), Env: append(os.Environ(), o.Env...),
+		Path: exe, Args: append([]string{os.Args[0]}, o.Watchdog...), Env: o.environ(),
 		ExtraFiles: []*os.File{ordersOut, answersIn}, SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
 	// A nil *os.File in an interface would not be nil.
@@ -130,8 +131,9 @@ func (c *Command) send(o order) {
 	}
 }
 
-// readAnswers hands over what the watchdog says, and closes the channel when it has died.
-func readAnswers(r io.ReadCloser) <-chan answer {
+// readAnswers hands over what the watchdog says until nobody wants it any more, and
+// closes the channel when the watchdog has died.
+func readAnswers(r io.ReadCloser, done <-chan struct{}) <-chan answer {
 	answers := make(chan answer, 16)
 	go func() {
 		defer close(answers)
@@ -141,7 +143,11 @@ func readAnswers(r io.ReadCloser) <-chan answer {
 			if err := d.Decode(&a); err != nil {
 				return
 			}
-			answers <- a
+			select {
+			case answers <- a:
+			case <-done:
+				return
+			}
 		}
 	}()
 	return answers
@@ -254,7 +260,10 @@ func (c *Command) hear(a answer) (over bool) {
 		c.killing, c.result.Killed = true, true // the kernel may need a while
 		c.log.Warn("command is killed: it has not ended in time, or left processes behind")
 	case a.Exited != nil:
-		c.result.Status = a.Exited
+		// Whatever is asked from here on is not why it ended. The watchdog asks what the
+		// command has left behind to end.
+		c.result.Status, c.confirmed = a.Exited, true
+		c.ask(Now())
 		c.log.Info("command ended", "status", a.Exited.String())
 	case a.Stuck != "":
 		c.moan(a.Stuck)
@@ -278,19 +287,33 @@ func (c *Command) moan(what string) {
 	c.log.Error("CANNOT KILL what is left of the command: it may work without the lease", "left", what)
 }
 
-// act does what the watchdog should have done half a margin ago. A watchdog that has
-// killed has until the deadline to see the end of it. act reports whether nothing is left
-// of the command.
-func (c *Command) act(now Instant) (over bool) {
-	late := c.Margin / 2
-	if now.Sub(c.seen) > 2*maxNap {
-		c.patient = now.Add(late) // this process was stopped: the watchdog may have done it all
+// excuse notes that the loop came round. If this process was stopped, the watchdog may have
+// done it all: it gets a moment to be heard, once for each deadline, and not as long as
+// would let that pass.
+func (c *Command) excuse(now Instant) {
+	if now.Sub(c.seen) > 2*maxNap && c.excused != c.deadline {
+		c.excused, c.patient = c.deadline, now.Add(c.Margin/2)
+		if now < c.deadline {
+			c.patient = min(c.patient, c.lastCall())
+		}
 	}
 	c.seen = now
-	if now < c.patient {
-		return false
-	}
-	if now >= c.killAt().Add(late) && (!c.killing || now >= c.deadline) {
+}
+
+// lastCall is when this process kills at the latest.
+func (c *Command) lastCall() Instant { return c.deadline.Add(-c.Margin / 4) }
+
+// overdue reports whether the watchdog should have killed the command half a margin ago. One
+// that says it did has a quarter more to see the end of it.
+func (c *Command) overdue(now Instant) bool {
+	return now >= c.patient && now >= c.killAt().Add(c.Margin/2) && (!c.killing || now >= c.lastCall())
+}
+
+// act does what the watchdog should have done half a margin ago. It reports whether
+// nothing is left of the command.
+func (c *Command) act(now Instant) (over bool) {
+	c.excuse(now)
+	if c.overdue(now) {
 		c.log.Error("the watchdog of the command does not answer: both are killed", "watchdog", c.root)
 		c.kill()
 		c.takeOver()
@@ -300,7 +323,7 @@ func (c *Command) act(now Instant) (over bool) {
 	if asked == 0 {
 		asked = c.askAt()
 	}
-	if !c.confirmed && now >= asked.Add(late) {
+	if !c.confirmed && now >= c.patient && now >= asked.Add(c.Margin/2) {
 		c.confirmed = true
 		switch {
 		case c.result.Asked != Itself:
@@ -315,19 +338,14 @@ func (c *Command) act(now Instant) (over bool) {
 	return false
 }
 
-// part lets the watchdog go: nothing is signalled from here on.
+// part lets the watchdog go: nothing of the command is signalled from here on. One that was
+// stopped is killed.
 func (c *Command) part() {
 	_ = c.pipe.Close() // nothing is lost
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		_ = c.proc.Wait() // how it ends is of no interest
-	}()
-	limit := time.NewTimer(time.Second)
-	defer limit.Stop()
-	select {
-	case <-gone:
-	case <-limit.C: // stopped, perhaps; it owns nothing
+	limit := time.AfterFunc(partTime, func() { _ = c.proc.Process.Kill() })
+	c.await(func() { _ = c.proc.Wait() }) // how it ends is of no interest
+	if !limit.Stop() && c.leader > 1 {
+		reap(c.leader) // which the watchdog has left to this process (Linux)
 	}
 }
 
@@ -341,7 +359,8 @@ func (c *Command) takeOver() {
 	c.await(func() { _ = c.proc.Wait() })
 	_ = c.pipe.Close()
 	c.family.root, c.family.spare = os.Getpid(), c.spare
-	moaned := Now()
+	began := Now()
+	moaned := began
 	c.kill()
 	for {
 		rest, err := c.left()
@@ -352,7 +371,7 @@ func (c *Command) takeOver() {
 			moaned = now
 			c.moan(describe(rest))
 		}
-		c.await(func() { time.Sleep(killNap) })
+		c.await(func() { time.Sleep(lookAgain(began)) })
 		c.kill()
 	}
 	if c.leader > 1 {

@@ -10,6 +10,10 @@
 //     signalled. It is reported, and the command counts as running until it is gone.
 //   - An end of grandchildren when the agent and the watchdog are killed in the same
 //     moment. On Linux the command itself goes; on macOS nothing does.
+//   - Anything while agent and watchdog are both stopped, or one of them is and the other
+//     was killed.
+//   - To spare, should the watchdog die, orphans of children which the agent had before
+//     (daemon & exec agent): they become its own like those of the command, and are killed.
 //   - On macOS, an end of processes that left the command's process group.
 //
 // Three processes take part:

@@ -20,6 +20,12 @@ func inherit() error {
 	if _, err := readMember(os.Getpid()); err != nil {
 		return fmt.Errorf("%w: /proc is needed: %w", ErrUnsupported, err)
 	}
+	if _, listed := ownChildren(); !listed {
+		mounts, err := os.ReadFile("/proc/self/mountinfo")
+		if err != nil || bytes.Contains(mounts, []byte("hidepid=")) {
+			return fmt.Errorf("%w: /proc hides processes (hidepid), and the kernel lists no children", ErrUnsupported)
+		}
+	}
 	return nil
 }
 
@@ -41,6 +47,10 @@ func children() map[int]bool {
 	for _, m := range kids[os.Getpid()] {
 		found[m.pid] = true
 	}
+	own, _ := ownChildren()
+	for _, pid := range own {
+		found[pid] = true
+	}
 	return found
 }
 
@@ -49,7 +59,9 @@ func children() map[int]bool {
 //
 // An empty list proves that nothing is left: a child of root that is there when the look
 // at all processes begins is seen, since nobody but the caller reaps it; without children
-// of root there are no descendants; and what was reaped makes the look be repeated.
+// of root there are no descendants; and what was reaped makes the look be repeated. /proc
+// may hide processes (hidepid, ProtectProc=), but not from the list of a process's own
+// children.
 func (f *family) left() ([]member, error) {
 	if some, _ := f.sort(f.walk()); len(some) > 0 {
 		return some, nil
@@ -59,10 +71,52 @@ func (f *family) left() ([]member, error) {
 		if err != nil {
 			return nil, err
 		}
-		if alive, again := f.sort(f.below(kids)); !again {
+		if alive, again := f.sort(f.unseen(f.below(kids))); !again {
 			return alive, nil
 		}
 	}
+}
+
+// unseen adds to a list the children of this process that it lacks, if that is root.
+func (f *family) unseen(list []member) []member {
+	if !f.owned() {
+		return list
+	}
+	seen := map[int]bool{}
+	for _, m := range list {
+		seen[m.pid] = true
+	}
+	// Asked before the kernel's list is read: once the leader is dead, its children are
+	// in that list.
+	ended := f.leader > 1 && hasEnded(f.leader)
+	own, _ := ownChildren()
+	for _, pid := range own {
+		if seen[pid] || f.spare[pid] {
+			continue
+		}
+		m := f.child(pid)
+		if pid == f.leader {
+			m.dead = ended
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// child is a child of this process. It is there, also if /proc does not show it: only
+// this process reaps it.
+func (f *family) child(pid int) member {
+	if m, err := readMember(pid); err == nil {
+		return m
+	}
+	group, _ := syscall.Getpgid(pid) // 0 is no group
+	return member{pid: pid, parent: os.Getpid(), group: group, dead: hasEnded(pid), state: "?", name: "(hidden)"}
+}
+
+// hasEnded reports whether a child of this process waits to be reaped.
+func hasEnded(pid int) bool {
+	ended, _, err := peek(pid)
+	return err == nil && ended == pid
 }
 
 // sort reaps the dead members of a list. It reports whether there were any.
@@ -98,21 +152,38 @@ func (f *family) walk() (list []member) {
 
 // add adds the children of a process to a list.
 func (f *family) add(list []member, parent int) []member {
-	dir := "/proc/" + strconv.Itoa(parent) + "/task/"
-	threads, _ := os.ReadDir(dir) // the process may have ended
-	for _, t := range threads {
-		text, _ := os.ReadFile(dir + t.Name() + "/children")
-		for _, word := range bytes.Fields(text) {
-			pid, err := strconv.Atoi(string(word))
-			if err != nil || parent == f.root && f.spare[pid] {
-				continue
-			}
-			if m, err := readMember(pid); err == nil && m.parent == parent {
-				list = append(list, m)
-			}
+	kids, _ := listed(parent)
+	for _, pid := range kids {
+		if parent == f.root && f.spare[pid] {
+			continue
+		}
+		if parent == os.Getpid() {
+			list = append(list, f.child(pid))
+		} else if m, err := readMember(pid); err == nil && m.parent == parent {
+			list = append(list, m)
 		}
 	}
 	return list
+}
+
+// ownChildren is the kernel's list of this process's children. It lacks none, since
+// nobody else reaps any. ok is false where the kernel has no such lists.
+func ownChildren() (pids []int, ok bool) { return listed(os.Getpid()) }
+
+// listed is the kernel's list of a process's children. ok is false if there is none.
+func listed(parent int) (pids []int, ok bool) {
+	dir := "/proc/" + strconv.Itoa(parent) + "/task/"
+	threads, _ := os.ReadDir(dir) // the process may have ended
+	for _, t := range threads {
+		text, err := os.ReadFile(dir + t.Name() + "/children")
+		ok = ok || err == nil // a thread may have ended
+		for _, word := range bytes.Fields(text) {
+			if pid, err := strconv.Atoi(string(word)); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids, ok
 }
 
 // below lists the descendants of root, parents first.
@@ -220,7 +291,7 @@ func scan() (map[int][]member, error) {
 		if err != nil {
 			continue
 		}
-		if m, err := readMember(pid); err == nil { // else it has been reaped
+		if m, err := readMember(pid); err == nil { // else it has been reaped, or is hidden
 			kids[m.parent] = append(kids[m.parent], m)
 		}
 	}

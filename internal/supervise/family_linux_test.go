@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,29 +23,29 @@ import (
 // command counts as gone, also what has a session of its own. The status is the command's.
 func TestLeftoversAreEnded(t *testing.T) {
 	for _, tt := range []struct {
-		name string
-		args []string
-		kill bool
+		name        string
+		apart, deaf bool
 	}{
-		{"in its group", []string{"child", "quit"}, false},
-		{"in a session of its own", []string{"apart", "quit"}, false},
-		{"that is deaf", []string{"deaf", "apart", "quit"}, true},
+		{"in its group", false, false},
+		{"in a session of its own", true, false},
+		{"deaf", false, true},
+		{"deaf, in a session of its own", true, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "beats")
 			timing := supervise.Timing{StepDown: time.Second, Grace: 300 * time.Millisecond}
 			// The first one starts a second one, and ends when that writes.
 			script := `"$0" beat "$1" $2 child & until [ -s "$1" ]; do sleep 0.01; done; exit 7`
-			if strings.Contains(tt.name, "session") {
-				script = `setsid "$0" beat "$1" $2 child & until [ -s "$1" ]; do sleep 0.01; done; exit 7`
-			}
 			deaf := ""
-			if tt.kill {
+			if tt.apart {
+				script = "setsid " + script
+			}
+			if tt.deaf {
 				deaf = "deaf"
 			}
 			c := launch(t, os.Stderr, timing, "sh", "-c", script, os.Args[0], file, deaf)
 			r := c.Result()
-			if r.Err != nil || r.Status == nil || r.Status.Code != 7 || r.Asked != supervise.Itself || r.Killed != tt.kill {
+			if r.Err != nil || r.Status == nil || r.Status.Code != 7 || r.Asked != supervise.Itself || r.Killed != tt.deaf {
 				t.Errorf("%+v, status %v", r, r.Status)
 			}
 			for pid := range beats(t, file).pids {
@@ -119,7 +120,7 @@ func TestNohup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for how, want := range map[string]bool{"nohup": true, "env": false} {
+	for how, want := range map[string]bool{"nohup": true, "env": signal.Ignored(syscall.SIGHUP)} {
 		cmd := exec.Command(how, os.Args[0], "agent")
 		cmd.Stdin = strings.NewReader(string(s) + "\n")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

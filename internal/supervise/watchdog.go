@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Where a watchdog finds its pipes.
@@ -27,6 +29,8 @@ const (
 	killNap = 2 * time.Millisecond
 	// stuckAfter is how long killing may take before it is reported, and how often.
 	stuckAfter = time.Second
+	// partTime is what a watchdog gets to end by itself when it has nothing more to do.
+	partTime = time.Second
 )
 
 // watchdog owns a command. One goroutine, on one thread, starts, signals and reaps it:
@@ -35,14 +39,17 @@ const (
 type watchdog struct {
 	plan
 	family
+	pipe    *os.File // to the agent
 	out     *json.Encoder
 	orders  <-chan order
 	changed <-chan os.Signal
 
-	alone  bool    // the agent has closed its pipe
-	exited bool    // the command itself has ended; it is not reaped
-	gone   bool    // nothing of it is left
-	moaned Instant // when it was last reported that it cannot be killed
+	alone  bool           // the agent has closed its pipe
+	exited bool           // the command itself has ended; it is not reaped
+	gone   bool           // nothing of it is left
+	own    syscall.Signal // with which it was asked to end as its deadline came near; 0 if it was not
+	killed Instant        // when it was first killed; 0 before
+	moaned Instant        // when it was last reported that it cannot be killed
 }
 
 // Watchdog is the whole program of a watchdog process, as Start starts it. It returns
@@ -59,8 +66,8 @@ func Watchdog() int {
 	w := &watchdog{family: family{root: os.Getpid(), spare: children()}}
 	changed := make(chan os.Signal, 1)
 	signal.Notify(changed, syscall.SIGCHLD)
-	answers := os.NewFile(answersFD, "answers")
-	w.out, w.orders, w.changed = json.NewEncoder(answers), readOrders(os.NewFile(ordersFD, "orders")), changed
+	w.pipe = os.NewFile(answersFD, "answers")
+	w.out, w.orders, w.changed = json.NewEncoder(w.pipe), readOrders(os.NewFile(ordersFD, "orders")), changed
 	first, ok := <-w.orders
 	if !ok || first.Start == nil {
 		return 1
@@ -160,9 +167,18 @@ func (w *watchdog) watch() {
 // nap is how long nothing is due.
 func (w *watchdog) nap() time.Duration {
 	if w.killing {
-		return killNap
+		return lookAgain(w.killed)
 	}
 	return max(0, min(w.due().Sub(Now()), maxNap))
+}
+
+// lookAgain is the time between two looks at what is being killed since then: there is no
+// hurry any more where it does not help.
+func lookAgain(since Instant) time.Duration {
+	if Now().Sub(since) >= stuckAfter {
+		return maxNap
+	}
+	return killNap
 }
 
 // obey does what the agent says.
@@ -183,12 +199,24 @@ func (w *watchdog) obey(o order, ok bool) {
 	}
 }
 
-// end asks the command to end, by a signal. A later signal is passed on as well.
+// end asks the command to end, by a signal. A later signal that the agent was told to pass
+// on is passed on as well. But the agent watches the same deadline: when it comes to the
+// same conclusion a moment later, or dies after it has asked, the command gets no second one.
 func (w *watchdog) end(sig syscall.Signal, why Reason) {
-	if w.asked == 0 && !w.exited {
+	again := w.asked != 0
+	if !again && !w.exited {
 		w.say(answer{Asked: why})
 	}
 	w.ask(Now())
+	switch {
+	case again && why == Orphaned:
+		return
+	case again && sig == w.own:
+		w.own = 0
+		return
+	case why == Deadline:
+		w.own = sig
+	}
 	w.signal(sig)
 }
 
@@ -196,7 +224,8 @@ func (w *watchdog) end(sig syscall.Signal, why Reason) {
 func (w *watchdog) murder() {
 	w.kill()
 	if !w.killing {
-		w.killing, w.moaned = true, Now()
+		w.killing, w.killed = true, Now()
+		w.moaned = w.killed
 		w.say(answer{Killing: true}) // the agent relies on it: after the deed
 	}
 }
@@ -255,10 +284,16 @@ func (w *watchdog) look() {
 	}
 }
 
-// moan reports, now and then, what cannot be killed.
+// moan reports, now and then, what cannot be killed, unless an agent that does not read has
+// let the pipe fill up.
 func (w *watchdog) moan(what string) {
-	if now := Now(); now.Sub(w.moaned) >= stuckAfter {
-		w.moaned = now
+	now := Now()
+	if now.Sub(w.moaned) < stuckAfter {
+		return
+	}
+	w.moaned = now
+	ready := []unix.PollFd{{Fd: int32(w.pipe.Fd()), Events: unix.POLLOUT}}
+	if n, err := unix.Poll(ready, 0); err == nil && n == 1 { // a page is free, and the line shorter
 		w.say(answer{Stuck: what})
 	}
 }

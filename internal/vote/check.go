@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"incumbent/election"
 )
@@ -68,7 +69,8 @@ func (m *Master) info(ctx context.Context) (map[string]string, error) {
 		return nil, err
 	}
 	for line := range strings.Lines(text) {
-		if k, v, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+		k, v, ok := strings.Cut(strings.TrimSpace(line), ":")
+		if ok && strings.IndexFunc(v, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 { // else no Redis wrote it
 			fields[k] = v
 		}
 	}

@@ -41,6 +41,8 @@ func (m *Master) Inspect(ctx context.Context) election.MasterState {
 		m.known.Store(true)
 	}
 	st.Until, st.ReleasedToken, st.Arms = date(f.number(8)), f.token(9), int(f.number(12))
+	// A vote that was undone leaves until at 0, too, but its token behind.
+	st.Initialised = f.text(8) == "0" && st.Last == 0 && (f.text(6) == "" || f.text(14) != "")
 	st.RunID, _, _ = strings.Cut(f.text(10), "-")
 	info, err := m.info(ctx)
 	if err == nil {
@@ -63,7 +65,7 @@ func (m *Master) describe(st *election.MasterState, info map[string]string) {
 // acquire script, which has the last word. The guard that a bid would arm itself
 // is not among them.
 func (m *Master) waiting(st *election.MasterState, f fields, info map[string]string) {
-	length := max(m.clock.longest(), time.Duration(f.number(7))*time.Millisecond)
+	length := max(m.clock.longest(), millis(f.number(7)))
 	note := func(g election.StoreGuards, until time.Time) {
 		if m.Guards.Has(g) && until.After(st.Now) {
 			st.Guards |= g
@@ -82,6 +84,12 @@ func (m *Master) waiting(st *election.MasterState, f fields, info map[string]str
 		st.Heir, st.Guards, st.GuardUntil = f.text(16), st.Guards|election.HandOverGuard, later(st.GuardUntil, until)
 	}
 	note(election.ClockGuard, st.Now.Add(m.clock.distrust(length)))
+}
+
+// Foreign reports whether a master's lease has a value that its holder did not write: no
+// candidate leads by it.
+func Foreign(m election.MasterState) bool {
+	return m.Holder != nil && m.Holder.Instance != "" && !strings.HasPrefix(m.Value, m.Holder.Instance+"-")
 }
 
 func later(a, b time.Time) time.Time {

@@ -74,7 +74,7 @@ func parse(raw []any) (Reply, error) {
 	}
 	r.RunID, r.Note = f.text(8), f.text(9)
 	if r.Status == "guarded" {
-		r.Guards, r.Left = guards(f.text(5)), time.Duration(max(f.number(4), 1))*time.Millisecond
+		r.Guards, r.Left = guards(f.text(5)), millis(max(f.number(4), 1))
 		return r, nil
 	}
 	r.Value = f.text(3)
@@ -84,7 +84,7 @@ func parse(raw []any) (Reply, error) {
 		r.Left = NoExpiry
 	default:
 		// A key is there until its last millisecond is over: 0 is not free yet.
-		r.Left = time.Duration(max(left, 1)) * time.Millisecond
+		r.Left = millis(max(left, 1))
 	}
 	r.Holder = holder(f.text(5), f.number(6), f.number(7), r.Left)
 	return r, nil
@@ -94,7 +94,7 @@ func parse(raw []any) (Reply, error) {
 // leader without a name, never an error: it is for people to read.
 func holder(text string, token, ttl int64, left time.Duration) election.Leader {
 	l := election.Leader{
-		Token: election.Token(max(token, 0)), TTL: time.Duration(max(ttl, 0)) * time.Millisecond, Left: max(left, 0),
+		Token: election.Token(max(token, 0)), TTL: millis(ttl), Left: max(left, 0),
 	}
 	if err := json.Unmarshal([]byte(text), &l.Candidate); err != nil {
 		l.Candidate = election.Candidate{}
@@ -124,6 +124,15 @@ func (f fields) number(i int) int64 {
 		return 0
 	}
 	return int64(n)
+}
+
+// longestTime bounds a time that a master tells: a record written by something else may
+// hold one that no Duration can, and which would come out negative.
+const longestTime = 100 * 365 * 24 * time.Hour
+
+// millis is so many milliseconds, at least none and at most longestTime.
+func millis(n int64) time.Duration {
+	return time.Duration(min(max(n, 0), int64(longestTime/time.Millisecond))) * time.Millisecond
 }
 
 // token is a number that is not negative: -1 would become the largest of all.

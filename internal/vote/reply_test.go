@@ -36,6 +36,13 @@ func TestParse(t *testing.T) {
 		{"a holder that nobody can read", []any{"held", int64(5), "7", "v", int64(1), `{"id":`, "-4", "x"}, Reply{
 			Status: "held", Now: ms(5), Token: 7, Value: "v", Left: time.Millisecond, Holder: election.Leader{Left: time.Millisecond},
 		}, nil},
+		{"guarded for longer than a time can be", []any{"guarded", int64(5), "7", "", int64(9300000000000), "r", "0", "0"}, Reply{
+			Status: "guarded", Now: ms(5), Token: 7, Guards: election.RestartGuard, Left: longestTime,
+		}, nil},
+		{"held by one with such a TTL", []any{"held", int64(5), "7", "v", int64(1), "", "0", "9300000000000"}, Reply{
+			Status: "held", Now: ms(5), Token: 7, Value: "v", Left: time.Millisecond,
+			Holder: election.Leader{TTL: longestTime, Left: time.Millisecond},
+		}, nil},
 		{"free", []any{"state", int64(5), "", "", int64(-2), "", "", "", "", "", "", "", ""}, Reply{Status: "state", Now: ms(5)}, nil},
 		{"released", []any{"released", int64(5), int64(3)}, Reply{Status: "released", Now: ms(5), Waiting: 3}, nil},
 		{"a negative record", []any{"expired", int64(5), "-1"}, Reply{Status: "expired", Now: ms(5)}, nil},
