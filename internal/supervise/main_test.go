@@ -111,7 +111,8 @@ func agent() {
 }
 
 // beat writes a line with the time and its own number to a file, every few
-// milliseconds. Further arguments: deaf ignores signals, child starts another one like
+// milliseconds. Further arguments: deaf ignores signals, hidden keeps other users' processes
+// from looking at it, child starts another one like
 // it without the arguments up to here, apart does so in a session of its own and leaves
 // it an orphan.
 func beat(args []string) {
@@ -124,6 +125,9 @@ func beat(args []string) {
 		switch a {
 		case "deaf":
 			signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
+			continue
+		case "hidden":
+			hide()
 			continue
 		case "child", "apart":
 			cmd := exec.Command(os.Args[0], rest...)
