@@ -198,8 +198,8 @@ type MasterError struct {
 	Remedy string
 }
 
-// Error gives master, operation, kind, cause and remedy in one line. What the server
-// put into its text to steer a terminal is left out.
+// Error gives master, operation, kind, cause and remedy in one line. What a server
+// puts into its text to steer a terminal shows as question marks.
 func (e *MasterError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "master %s: %s: %v", e.Master, e.Op, e.Kind)

@@ -43,8 +43,8 @@ func (e *elector) Observe(ctx context.Context) iter.Seq2[Leader, error] {
 	}
 }
 
-// lookAgain is when, without a word of a release, a change can be seen next: a lease that is not renewed has
-// ended when it runs out, a free one can be taken at any time.
+// lookAgain is when, without a word of a release, a change can be seen next: a lease that
+// is not renewed has ended when it runs out, a free one can be taken at any time.
 func (e *elector) lookAgain(l Leader) time.Duration {
 	if l.Left > 0 {
 		return min(l.Left+time.Millisecond, e.opt.TTL)

@@ -22,6 +22,7 @@ func held(value string, left time.Duration, token, last election.Token) vote.Rep
 
 func TestTally(t *testing.T) {
 	a, a2, b := held("a", 3*time.Second, 5, 9), held("a", time.Second, 5, 5), held("b", 2*time.Second, 7, 7)
+	unsealed := held("c", time.Second, 12, 9) // a vote of its own, above all that was sealed
 	for _, tt := range []struct {
 		name  string
 		t     tally
@@ -36,6 +37,8 @@ func TestTally(t *testing.T) {
 		{"two of three for one", tally{held: []vote.Reply{a, a2}}, 2, "a", 2, 3 * time.Second, 9, 10},
 		{"one free", tally{yes: []vote.Reply{{Token: 3}}, held: []vote.Reply{a, a2}}, 2, "a", 2, time.Second, 9, 10},
 		{"split", tally{held: []vote.Reply{a, b}}, 2, "b", 1, 3 * time.Second, 9, 10},
+		{"split with one that is not sealed", tally{held: []vote.Reply{unsealed, b}}, 2, "b", 1, 2 * time.Second, 12, 10},
+		{"the same, the other way round", tally{held: []vote.Reply{b, unsealed}}, 2, "b", 1, 2 * time.Second, 12, 10},
 		{"three of five", tally{held: []vote.Reply{a, b, a2, a}}, 3, "a", 3, 3 * time.Second, 9, 10},
 		{"all for us", tally{yes: []vote.Reply{{Token: 8}, {Token: 12}, {Token: 11}}}, 2, "", 0, 0, 0, 12},
 		{"all for us, below the floor", tally{yes: []vote.Reply{{Token: 2}, {Token: 3}}}, 2, "", 0, 0, 0, 5},

@@ -110,6 +110,27 @@ func TestRunPassesArguments(t *testing.T) {
 	}
 }
 
+// The command does not get the password of the store, and all else that was in the
+// environment.
+func TestRunPassesNoPassword(t *testing.T) {
+	s := newRunServer(t)
+	if err := s.client.ConfigSet(t.Context(), "requirepass", "geheim").Err(); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("INCUMBENT_PASSWORD", "geheim")
+	t.Setenv("INCUMBENT_STEP_DOWN", "90ms")
+	p := launch(t, "run", "secret", "--config", runConfig(t, s.Addr()), "--", "env")
+	if code := p.code(t); code != 0 {
+		t.Fatalf("exit code %d:\n%s", code, p.logged())
+	}
+	if out := p.out.String(); strings.Contains(out, "geheim") || !strings.Contains(out, "INCUMBENT_STEP_DOWN=90ms") {
+		t.Errorf("the command's environment:\n%s", out)
+	}
+	if strings.Contains(p.logged(), "geheim") {
+		t.Errorf("log:\n%s", p.logged())
+	}
+}
+
 // E12, D: somebody else leads for longer than anybody wants to wait.
 func TestRunNotAcquired(t *testing.T) {
 	s := newRunServer(t)

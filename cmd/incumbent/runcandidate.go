@@ -122,8 +122,8 @@ func (b *backoff) ended(l *election.Loss) {
 }
 
 // pause is how long to wait now: nothing before the first term, after a long one and after
-// one that ended on purpose, and
-// each time twice as long as before, within a quarter, after a short one.
+// one that ended on purpose, and each time twice as long as before, within a quarter,
+// after a short one.
 func (b *backoff) pause() time.Duration {
 	if b.began.IsZero() || b.meant {
 		return 0
